@@ -1,0 +1,54 @@
+# Bare `make` prints this menu. Every target makes what it needs: only python3 >= 3.11 with pip and venv is assumed.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+TESTS  ?= tests
+REPS   ?= 3
+
+.DEFAULT_GOAL := menu
+.PHONY: menu setup up test check verify bench chaos screenshots
+
+menu:
+	@echo "make setup        the development environment in $(VENV)"
+	@echo "make up           PostgreSQL, schema and a worker, until Ctrl-C"
+	@echo "make test         every test, on a real PostgreSQL of its own"
+	@echo "make check        format, lint, types, import contracts"
+	@echo "make verify       the tests again on every other PostgreSQL found, and the wheel"
+	@echo "make bench        how fast is it here?  SCENARIOS=A,C REPS=1 OPTIONS=--quick"
+	@echo "make chaos        faults on a schedule               (comes with the chaos suite)"
+	@echo "make screenshots  pictures for the documentation     (comes with the dashboard)"
+
+setup: $(VENV)/.dev
+
+up: $(VENV)/.runtime
+	@$(BIN)/leasehold up
+
+test: $(VENV)/.dev
+	$(BIN)/pytest -n 3 --dist worksteal $(TESTS)
+
+check: $(VENV)/.dev
+	$(BIN)/ruff format --check src tests tools examples benchmarks
+	$(BIN)/ruff check src tests tools examples benchmarks
+	$(BIN)/lint-imports
+	$(BIN)/mypy
+
+verify: $(VENV)/.dev
+	$(BIN)/python -m tests.verify
+
+bench: $(VENV)/.runtime
+	@$(BIN)/leasehold bench --reps $(REPS) $(if $(SCENARIOS),--scenarios $(SCENARIOS)) $(OPTIONS)
+
+chaos screenshots:
+	@echo "make $@: not there yet"; exit 2
+
+$(VENV)/.runtime: pyproject.toml
+	@test -x $(BIN)/python || { $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	  || { echo "leasehold needs Python 3.11 or newer; this is $$($(PYTHON) --version)"; exit 2; }; $(PYTHON) -m venv $(VENV); }
+	@echo "installing Leasehold into $(VENV) (once)"
+	@$(BIN)/pip install --quiet --disable-pip-version-check --editable .
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.runtime
+	@echo "installing the tools for tests into $(VENV) (once)"
+	@$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@

@@ -1,0 +1,46 @@
+"""Leasehold runs background work for many customers on the PostgreSQL you already have."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from leasehold.app import Leasehold
+    from leasehold.context import Context, SyncContext, SyncTransaction, Transaction
+    from leasehold.errors import LeaseholdError
+    from leasehold.job import Enqueued, Job, State
+    from leasehold.outcomes import Cancel, Fail, Retry, Snooze
+    from leasehold.settings import Settings
+
+__all__ = [
+    "Cancel",
+    "Context",
+    "Enqueued",
+    "Fail",
+    "Job",
+    "Leasehold",
+    "LeaseholdError",
+    "Retry",
+    "Settings",
+    "Snooze",
+    "State",
+    "SyncContext",
+    "SyncTransaction",
+    "Transaction",
+]
+
+# Imported when they are first asked for: `leasehold --help` and a program that only imports us stay quick.
+_HOMES = {
+    "leasehold.app": ("Leasehold",),
+    "leasehold.context": ("Context", "SyncContext", "SyncTransaction", "Transaction"),
+    "leasehold.errors": ("LeaseholdError",),
+    "leasehold.job": ("Enqueued", "Job", "State"),
+    "leasehold.outcomes": ("Cancel", "Fail", "Retry", "Snooze"),
+    "leasehold.settings": ("Settings",),
+}
+
+
+def __getattr__(name: str) -> Any:
+    for home, names in _HOMES.items():
+        if name in names:
+            return getattr(import_module(home), name)
+    raise AttributeError(f"module 'leasehold' has no attribute {name!r}")

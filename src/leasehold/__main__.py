@@ -1,0 +1,5 @@
+"""``python -m leasehold``."""
+
+from leasehold.cli import main
+
+main()
