@@ -1,0 +1,181 @@
+"""The values that travel between SQL and everything else: frozen, one class for each shape the functions hand out."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, NamedTuple, Self
+from uuid import UUID
+
+from leasehold import payload
+
+
+class State(StrEnum):
+    """Where a job is. The last four are outcomes and change only by an explicit retry."""
+
+    SCHEDULED = "scheduled"  # later, or backing off
+    BLOCKED = "blocked"  # waiting for a group, a flow or an approval
+    QUEUED = "queued"
+    RUNNING = "running"
+    SUCCEEDED = "succeeded"
+    FAILED = "failed"  # permanent error
+    DEAD = "dead"  # attempts used up
+    CANCELED = "canceled"
+
+    @property
+    def is_outcome(self) -> bool:
+        return self in (State.SUCCEEDED, State.FAILED, State.DEAD, State.CANCELED)
+
+
+# The next three are made for every job, so they are not frozen dataclasses, which take several times as long to make.
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class Enqueued:
+    """The answer to an enqueue; ``created`` is False where the job was there already."""
+
+    job_id: UUID
+    state: State
+    created: bool
+
+
+class Grant(NamedTuple):
+    """A claimed job: the right to run one attempt, as long as ``token`` is the current one. As SQL's type granted."""
+
+    token: int
+    job_id: UUID
+    tenant_id: UUID
+    kind: str
+    queue: str
+    attempt: int
+    max_attempts: int
+    payload: str  # JSON text, decoded only by the handler that wants it
+    version: int
+    timeout_s: float
+    traceparent: str | None
+
+
+class Ended(NamedTuple):
+    """How an attempt ended. ``delay_s`` is None for the job's own back-off."""
+
+    token: int
+    outcome: str
+    result: str | None = None
+    error: str | None = None
+    delay_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """A job as a person wants to see it."""
+
+    job_id: UUID
+    tenant_id: UUID
+    kind: str
+    queue: str
+    priority: int
+    state: State
+    attempt: int
+    max_attempts: int
+    payload: Any
+    result: Any
+    error: dict[str, Any] | None
+    progress: float | None
+    message: str | None
+    created_at: datetime
+    run_at: datetime
+    started_at: datetime | None
+    finished_at: datetime | None
+    expires_at: datetime | None
+    version: int
+    key: str | None
+    tags: list[str] | None
+    copied_from: UUID | None
+    traceparent: str | None
+    cancel_requested: bool
+
+    @classmethod
+    def from_row(cls, row: Mapping[str, Any], read: Callable[[str | None], Any] = payload.decode) -> Self:
+        json = {name: read(row[name]) for name in ("payload", "result", "error")}
+        return cls(**dict(row) | json | {"state": State(row["state"])})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attempt:
+    """One execution that has ended."""
+
+    token: int
+    attempt: int
+    outcome: str
+    error: dict[str, Any] | None
+    worker: str
+    started_at: datetime
+    finished_at: datetime
+
+    @classmethod
+    def from_row(cls, row: Mapping[str, Any]) -> Self:
+        return cls(**dict(row) | {"error": payload.decode(row["error"])})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """A numbered fact in the life of a job: what happened to it, or what its handler said."""
+
+    seq: int
+    type: str
+    message: str | None
+    progress: float | None
+    data: dict[str, Any] | None
+    at: datetime
+
+    @classmethod
+    def from_row(cls, row: Mapping[str, Any]) -> Self:
+        return cls(**dict(row) | {"data": payload.decode(row["data"])})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reason:
+    """One answer to "why is it not running?"."""
+
+    reason: str
+    detail: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Queue:
+    """A lane with what is in it, counted up to a bound."""
+
+    queue: str
+    paused: bool
+    queued: int
+    scheduled: int
+    running: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkerInfo:
+    """A worker as the database knows it; ``ended_at`` is set when it left or was declared lost."""
+
+    worker_id: UUID
+    name: str
+    version: str
+    queues: list[str]
+    kinds: list[str]
+    slots: int
+    running: int
+    lease_s: float
+    started_at: datetime
+    beat_at: datetime
+    ended_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tenant:
+    """A customer."""
+
+    tenant_id: UUID
+    name: str
+    weight: float
+    max_running: int
+    max_queued: int
+    created_at: datetime

@@ -1,0 +1,214 @@
+"""All settings in one frozen object, read once from ``LEASEHOLD_*`` and passed down."""
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from leasehold.errors import BadSetting
+
+_SWITCH = {"1": True, "true": True, "0": False, "false": False}
+
+
+def _text(value: str) -> str:
+    return value
+
+
+def _seconds(value: str) -> float:
+    seconds = float(value)
+    if not 0 < seconds < 1e9:
+        raise ValueError
+    return seconds
+
+
+def _count(value: str) -> int:
+    count = int(value)
+    if count < 1:
+        raise ValueError
+    return count
+
+
+def _whole(value: str) -> int:
+    count = int(value)
+    if count < 0:
+        raise ValueError
+    return count
+
+
+def _switch(value: str) -> bool:
+    if value.lower() not in _SWITCH:
+        raise ValueError
+    return _SWITCH[value.lower()]
+
+
+def _schema(value: str) -> str:
+    if not (value.isidentifier() and value.islower() and value.isascii() and len(value) <= 40):
+        raise ValueError
+    return value
+
+
+def _path(value: str) -> Path:
+    try:
+        return Path(value).expanduser()
+    except RuntimeError:  # ~somebody who is not there
+        raise ValueError from None
+
+
+def _level(value: str) -> str:
+    if value.lower() not in ("debug", "info", "warning", "error"):
+        raise ValueError
+    return value.lower()
+
+
+def _long_texts(value: str) -> str:
+    if not all(len(text) >= 32 for text in value.split(",")):
+        raise ValueError
+    return value
+
+
+def _word(value: str) -> str:
+    if not (value.isascii() and value.isalnum() and value.islower() and len(value) <= 12):
+        raise ValueError
+    return value
+
+
+def _port(value: str) -> int:
+    port = int(value)
+    if not 0 <= port <= 65535:
+        raise ValueError
+    return port
+
+
+def _setting(default: Any, read: Callable[[str], Any], allowed: str, *, secret: bool = False) -> Any:
+    return field(default=default, metadata={"read": read, "allowed": allowed, "secret": secret}, repr=not secret)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """One field per environment variable: ``lease_seconds`` is ``LEASEHOLD_LEASE_SECONDS``."""
+
+    database_url: str | None = _setting(None, _text, "a postgresql:// URL (unset: the embedded PostgreSQL)")
+    api_url: str | None = _setting(None, _text, "a postgresql:// URL that logs in as the api role")
+    worker_url: str | None = _setting(None, _text, "a postgresql:// URL that logs in as the worker role")
+    operator_url: str | None = _setting(None, _text, "a postgresql:// URL that logs in as the operator role")
+    pooled: bool = _setting(
+        False, _switch, "1 or true behind a pooler in transaction mode (PgBouncer), else 0 or false"
+    )
+    listen_url: str | None = _setting(
+        None, _text, "a postgresql:// URL past the pooler, on which workers hear wake-ups"
+    )
+    schema: str = _setting("leasehold", _schema, "a lower-case identifier of at most 40 characters")
+    home: Path | None = _setting(None, _path, "a folder for the embedded PostgreSQL of this instance")
+    pg_bin: Path | None = _setting(None, _path, "the folder that holds PostgreSQL's initdb and postgres")
+    tenant: str = _setting("default", _text, "a tenant's name or id")
+    app: str | None = _setting(None, _text, "module:attribute of your Leasehold app")
+    packs: str | None = _setting(None, _text, "names of packs separated by commas, or none (unset: all installed)")
+    slots: int = _setting(100, _count, "a whole number from 1: attempts a worker runs at once")
+    lease_seconds: float = _setting(60.0, _seconds, "seconds of silence after which a worker's leases are taken")
+    beat_seconds: float = _setting(20.0, _seconds, "seconds between a worker's beats, at most half of the lease")
+    poll_seconds: float = _setting(1.0, _seconds, "seconds between two looks for work")
+    history_days: int = _setting(90, _count, "days that ended jobs, their attempts and events are kept")
+    result_days: int = _setting(7, _count, "days that results are kept")
+    grace_seconds: float = _setting(30.0, _seconds, "seconds a stopping worker waits for what it runs")
+    cancel_grace_seconds: float = _setting(10.0, _seconds, "seconds between a cancel and its enforcement")
+    overrun_seconds: float = _setting(10.0, _seconds, "seconds past its hard timeout that end a stuck process")
+    queues: str | None = _setting(None, _text, "a worker's queues, some with a limit: money=2,default (unset: its own)")
+    max_jobs: int | None = _setting(None, _count, "jobs after which a worker process is replaced")
+    max_memory_mb: int | None = _setting(None, _count, "resident megabytes after which a worker process is replaced")
+    log_level: str = _setting("info", _level, "debug (each success too), info, warning or error")
+    user_agent: str = _setting("leasehold", _text, "what requests to the outside call themselves")
+    fetch_timeout_seconds: float = _setting(30.0, _seconds, "seconds that a request may take, redirects included")
+    fetch_max_bytes: int = _setting(10_000_000, _count, "bytes that a body may have after decompression")
+    fetch_max_redirects: int = _setting(5, _whole, "a whole number from 0: redirects that are followed")
+    fetch_ports: str = _setting("80,443", _text, "ports that may be reached: 80,443,8000-8999")
+    fetch_allow: str | None = _setting(
+        None, _text, "internal hosts that may be reached: names, *.names, addresses, networks; with :port or without"
+    )
+    fetch_deny: str | None = _setting(
+        None, _text, "hosts that may never be reached: names, *.names, addresses, networks; with :port or without"
+    )
+    fetch_proxy: str | None = _setting(None, _text, "an http:// URL of the proxy that all requests go through")
+    secret_keys: str | None = _setting(
+        None,
+        _long_texts,
+        "a secret text of at least 32 characters that tenants' secrets are sealed with, the newest first, by commas",
+        secret=True,
+    )
+    secret_keys_file: Path | None = _setting(None, _path, "a file with such texts instead, one a line, newest first")
+    host: str = _setting("127.0.0.1", _text, "the address that the HTTP API listens on")
+    port: int = _setting(8080, _port, "the port that the HTTP API listens on; 0 for any that is free")
+    key_pepper: str | None = _setting(
+        None,
+        _long_texts,
+        "a secret text of at least 32 characters, the newest first if there are several, by commas",
+        secret=True,
+    )
+    key_env: str = _setting("live", _word, "a word of lower-case letters and digits that stands in every key")
+    key_requests: int = _setting(60_000, _count, "requests a minute that one key may make of one process")
+    ip_requests: int = _setting(120_000, _count, "requests a minute that one address may make of one process")
+    ip_refusals: int = _setting(100, _count, "refused keys a minute after which an address has to wait")
+    max_body_bytes: int = _setting(17_000_000, _count, "bytes that the body of a request may have")
+    streams_per_tenant: int = _setting(100, _count, "live streams and waiting requests of one tenant and process")
+    cors_origins: str | None = _setting(None, _text, "origins whose pages may call the API, by commas (unset: none)")
+    trusted_proxies: str | None = _setting(None, _text, "addresses whose X-Forwarded-For is believed, by commas")
+    amqp_url: str | None = _setting(None, _text, "an amqp:// URL of a RabbitMQ that carries wake-ups (unset: none)")
+    amqp_exchange: str = _setting("leasehold", _text, "the exchange of the wake-ups")
+    amqp_routing_key: str = _setting("jobs.trigger", _text, "the routing key of the wake-ups")
+
+    def __post_init__(self) -> None:
+        if self.beat_seconds > self.lease_seconds / 2:
+            raise BadSetting(
+                f"LEASEHOLD_BEAT_SECONDS={self.beat_seconds:g} is more than half of"
+                f" LEASEHOLD_LEASE_SECONDS={self.lease_seconds:g}: one late beat would lose every lease",
+                hint=f"set LEASEHOLD_BEAT_SECONDS to {self.lease_seconds / 3:g} or less",
+            )
+
+    @classmethod
+    def from_env(cls, env: Mapping[str, str] | None = None, **overrides: Any) -> "Settings":
+        """Read ``LEASEHOLD_*``; keyword arguments that are not None win (they are command line flags)."""
+        env = os.environ if env is None else env
+        values = {f.name: _read(f.name, f.metadata, env[name]) for f in fields(cls) if env.get(name := _name(f.name))}
+        return cls(**values | {name: value for name, value in overrides.items() if value is not None})
+
+
+def _name(field_name: str) -> str:
+    return f"LEASEHOLD_{field_name.upper()}"
+
+
+def _read(name: str, metadata: Mapping[str, Any], value: str) -> Any:
+    shown = "***" if metadata["secret"] else repr(value)
+    try:
+        return metadata["read"](value)
+    except ValueError:
+        raise BadSetting(
+            f"{_name(name)}={shown} in the environment is not {metadata['allowed']}",
+            hint=f"unset {_name(name)} for the default, or set it to {metadata['allowed']}",
+        ) from None
+
+
+def describe(env: Mapping[str, str] | None = None) -> list[tuple[str, str, str]]:
+    """Every setting as (name, value, origin), without the passwords of URLs."""
+    env = os.environ if env is None else env
+    settings = Settings.from_env(env)
+    return [
+        (
+            _name(f.name),
+            _shown(getattr(settings, f.name), f.metadata),
+            "environment" if env.get(_name(f.name)) else "default",
+        )
+        for f in fields(Settings)
+    ]
+
+
+def _shown(value: Any, metadata: Mapping[str, Any]) -> str:
+    if value is None:
+        return "-"
+    if metadata["secret"]:
+        return "***"
+    text = str(value)
+    parts = urlsplit(text)
+    if parts.password is None:
+        return text
+    return parts._replace(netloc=parts.netloc.replace(f":{parts.password}@", ":***@")).geturl()
