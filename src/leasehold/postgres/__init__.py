@@ -1,0 +1,21 @@
+"""The embedded PostgreSQL: find its programs, keep one folder per instance, start, adopt and stop its server.
+
+No database driver lives here, and nothing about jobs: what comes out is an ``Endpoint`` that others connect to.
+"""
+
+from leasehold.postgres.account import Account, choose_account
+from leasehold.postgres.binaries import Binaries, find_binaries
+from leasehold.postgres.home import Home, instance_home
+from leasehold.postgres.server import Endpoint, Server, ephemeral_home
+
+__all__ = [
+    "Account",
+    "Binaries",
+    "Endpoint",
+    "Home",
+    "Server",
+    "choose_account",
+    "ephemeral_home",
+    "find_binaries",
+    "instance_home",
+]
