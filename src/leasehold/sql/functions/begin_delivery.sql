@@ -1,0 +1,85 @@
+-- What the job p_job is to do about a delivery of the current tenant:
+--
+--   send      the event, where to, and the sealed secrets to sign with (newest first) and headers
+--   busy      come back after delay_s: as much is under way to the endpoint as may be, or it rests after failures
+--   wait      nothing: the endpoint is paused, and what waits for it is sent when it goes on
+--   disabled  nothing: the endpoint is disabled, and the delivery has failed
+--   no row    nothing: it was delivered, was removed, or is another job's by now
+--
+-- An endpoint that is new, or has just failed, is tried one delivery at a time. Those who find it busy are given slots one after
+-- the other, so that a crowd before a slow door does not come back all at once. The endpoint's row is locked before the
+-- delivery's, here and in end_delivery, and weakly: an application may hold its transaction open after emit_event.
+create or replace function leasehold.begin_delivery(p_delivery uuid, p_job uuid) returns setof leasehold.sending
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  c_margin   constant interval := '30 seconds';  -- after its timeout an attempt's worker is dead, or as good as
+  v_now      timestamptz := leasehold.now();
+  v_delivery leasehold.delivery;
+  v_endpoint leasehold.endpoint;
+  v_limit    integer;
+  v_sending  leasehold.sending;
+begin
+  select * into v_delivery from leasehold.delivery
+  where delivery_id = p_delivery and tenant_id = leasehold.current_tenant() and job_id = p_job and state = 'pending';
+  if found then
+    select * into v_endpoint from leasehold.endpoint where endpoint_id = v_delivery.endpoint_id for no key update;
+  end if;
+  if not found then
+    return;
+  end if;
+  v_sending.reason := v_endpoint.reason;
+  v_sending.endpoint_id := v_endpoint.endpoint_id;
+
+  if v_endpoint.state = 'paused' then
+    update leasehold.delivery set job_id = null, sending_until = null where delivery_id = p_delivery;
+    v_sending.verdict := 'wait';
+    return next v_sending;
+    return;
+  elsif v_endpoint.state = 'disabled' then
+    update leasehold.delivery
+    set state = 'failed', reason = 'the endpoint is disabled: ' || v_endpoint.reason, ended_at = v_now, sending_until = null
+    where delivery_id = p_delivery;
+    v_sending.verdict := 'disabled';
+    return next v_sending;
+    return;
+  end if;
+
+  v_limit := case when v_endpoint.answers then v_endpoint.max_in_flight else 1 end;
+  if v_endpoint.resting_until > v_now or v_limit <= (
+    select count(*) from leasehold.delivery
+    where endpoint_id = v_endpoint.endpoint_id and sending_until > v_now and delivery_id <> p_delivery
+  ) then
+    update leasehold.endpoint
+    set next_slot = greatest(next_slot, resting_until, v_now) + make_interval(secs => greatest(mean_ms, 10) / 1000 / v_limit)
+    where endpoint_id = v_endpoint.endpoint_id
+    returning extract(epoch from next_slot - v_now) into v_sending.delay_s;
+    v_sending.verdict := 'busy';
+    return next v_sending;
+    return;
+  end if;
+
+  update leasehold.delivery set sending_until = v_now + make_interval(secs => v_endpoint.timeout_s) + c_margin
+  where delivery_id = p_delivery;
+  v_sending.verdict := 'send';
+  v_sending.url := v_endpoint.url;
+  v_sending.format := v_endpoint.format;
+  v_sending.header_names := v_endpoint.header_names;
+  v_sending.timeout_s := v_endpoint.timeout_s;
+  select event_id, jsonb_build_object(
+    'id', event_id, 'type', type, 'api_version', '1', 'tenant', tenant_id, 'subject_type', subject_type, 'subject_id', subject_id,
+    'occurred_at', to_jsonb(occurred_at at time zone 'UTC') #>> '{}' || 'Z', 'data', data
+  ) into v_sending.event_id, v_sending.event
+  from leasehold.webhook_event where event_id = v_delivery.event_id;
+  select
+    array_agg(name order by created_at desc), array_agg(key_id order by created_at desc),
+    array_agg(wrapped order by created_at desc), array_agg(box order by created_at desc)
+  into v_sending.names, v_sending.key_ids, v_sending.wrapped, v_sending.boxes
+  from leasehold.secret where endpoint_id = v_endpoint.endpoint_id and coalesce(expires_at > v_now, true);
+  return next v_sending;
+end
+$$;
+
+revoke all on function leasehold.begin_delivery(uuid, uuid) from public;
+grant execute on function leasehold.begin_delivery(uuid, uuid) to leasehold_worker;

@@ -1,0 +1,41 @@
+-- Cancel a job of the current tenant. Says what became of it: canceled (it had not started, and never will), requested
+-- (it runs; its worker is told with the next beat), or its outcome if it has ended.
+--
+-- A job moves between tables while we look, so we look again until we find it.
+create or replace function leasehold.cancel(p_job uuid, p_reason text default null) returns text
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off set jit = off
+as $$
+declare
+  v_tenant uuid := (leasehold.own_job(p_job)).tenant_id;
+  v_taken  leasehold.parked;
+  v_state  text;
+begin
+  perform leasehold.log_action(v_tenant, 'job.cancel', p_job::text, jsonb_build_object('reason', p_reason));
+
+  for v_try in 1..100 loop
+    v_taken := leasehold.take_waiting(p_job);
+    if v_taken.job_id is not null then
+      insert into leasehold.outcome (job_id, tenant_id, state, finished_at, error, seq)
+      values (
+        p_job, v_tenant, 'canceled', leasehold.now(),
+        jsonb_build_object('type', 'Canceled', 'message', coalesce(p_reason, 'canceled before it started')), v_taken.events + 1
+      );
+      return 'canceled';
+    end if;
+    update leasehold.lease set cancel_requested = true where job_id = p_job;
+    if found then
+      return 'requested';
+    end if;
+    select state into v_state from leasehold.outcome where job_id = p_job;
+    if found then
+      return v_state;
+    end if;
+  end loop;
+  raise exception 'job % keeps moving', p_job using errcode = 'LH409', hint = 'try again';
+end
+$$;
+
+revoke all on function leasehold.cancel(uuid, text) from public;
+grant execute on function leasehold.cancel(uuid, text) to leasehold_api, leasehold_worker;

@@ -1,0 +1,20 @@
+-- Ask for work: one job for each payload, all of one kind and with the same options, in the caller's transaction.
+--
+-- Options, else those of the kind, else the defaults below: queue, priority, run_at, delay_s, expires_at, max_attempts,
+-- retry_base_s, retry_cap_s, timeout_s, version, key_window_s, tags, copied_from, traceparent.
+--
+-- Keys make a job idempotent: the same key of the same tenant and kind within its window is the same job, returned with
+-- created = false and no write; with another payload it is a conflict (LH409).
+create or replace function leasehold.enqueue(
+  p_kind text, p_payloads jsonb[], p_options jsonb default '{}', p_keys text[] default null
+) returns setof leasehold.enqueued
+language plpgsql security definer  -- not sql: its functions are planned anew at every call
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return query select * from leasehold.make_jobs(array[leasehold.current_tenant()], p_kind, p_payloads, p_options, p_keys);
+end
+$$;
+
+revoke all on function leasehold.enqueue(text, jsonb[], jsonb, text[]) from public;
+grant execute on function leasehold.enqueue(text, jsonb[], jsonb, text[]) to leasehold_api, leasehold_worker;

@@ -1,0 +1,135 @@
+-- Finish and claim in one call: one round trip and one commit for a batch of attempts. Returns up to p_n grants, each with
+-- its fencing token; before them a row without a job for each token that was refused, because its lease had been taken. In
+-- between, jobs that waited for their tenant to have room come back.
+--
+-- Plans are pinned: the statistics of a queue table always look empty, and a plan made for the empty table walks a
+-- million rows the day there is a backlog.
+create or replace function leasehold.exchange(
+  p_worker uuid, p_queues text[], p_n integer,
+  p_tokens bigint[], p_outcomes text[], p_results jsonb[], p_errors jsonb[], p_delays double precision[]
+) returns setof leasehold.granted
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
+set enable_indexscan = on set enable_nestloop = on set jit = off set plan_cache_mode = force_generic_plan
+as $$
+declare
+  v_now      timestamptz;
+  v_accepted bigint[];
+  v_refused  leasehold.granted;
+  v_parking  boolean := exists (select from leasehold.parked);
+  v_slots    bigint;
+  v_lane     record;
+  v_floor    bigint;
+  v_top      bigint;
+  v_rows     tid[];
+  v_ids      uuid[];
+  v_owners   uuid[];
+  v_tenants  uuid[];
+  v_parked   integer;
+  v_got      integer := 0;
+  -- one claim in sixteen starts at a lower priority, so that none starves
+  v_first    integer := case when random() < 0.0625 then 1 + floor(random() * 3)::integer else 0 end;
+begin
+  if p_tokens <> '{}' then
+    if v_parking then
+      v_tenants := array(select distinct tenant_id from leasehold.lease where token = any(p_tokens));
+    end if;
+    v_accepted := leasehold.finish(p_tokens, p_outcomes, p_results, p_errors, p_delays);
+    if cardinality(v_accepted) < cardinality(p_tokens) then
+      foreach v_refused.token in array p_tokens loop
+        continue when v_refused.token = any(v_accepted);
+        return next v_refused;
+      end loop;
+    end if;
+  end if;
+  if p_n <= 0 then
+    return;
+  end if;
+  if v_parking then
+    perform leasehold.unpark(v_tenants);
+  end if;
+
+  perform from leasehold.worker where worker_id = p_worker and ended_at is null;
+  if not found then
+    raise exception 'worker % is not registered, or was declared lost', p_worker using errcode = 'LH411';
+  end if;
+  -- A tenant that may run as many as all workers together can run needs no counting.
+  select sum(slots) into v_slots from leasehold.worker where ended_at is null;
+
+  for v_lane in
+    select l.lane, l.clock, l.floor
+    from leasehold.lane l join leasehold.queue q on q.queue = l.queue
+    where l.queue = any(p_queues) and not q.paused
+    order by (l.priority + 4 - v_first) % 4, random()
+  loop
+    for v_round in 1..10 loop
+      -- Into a variable first: used inline it is volatile, becomes a filter, and the scan walks everything.
+      v_floor := pg_sequence_last_value(v_lane.floor);
+      -- The rows stay locked until commit, so their places (ctid) hold. An array, because a join with the limited
+      -- subquery may be planned so that the limit is applied anew for every row.
+      select array_agg(r.ctid), array_agg(r.job_id order by r.job_id), max(r.pass), array_agg(r.tenant_id)
+      into v_rows, v_ids, v_top, v_owners
+      from (
+        select r.ctid, r.job_id, r.pass, r.tenant_id from leasehold.ready r
+        where r.lane = v_lane.lane and r.pass >= v_floor
+        order by r.pass
+        limit p_n - v_got
+        for update skip locked
+      ) r;
+      exit when v_rows is null;
+
+      v_tenants := array(select tenant_id from leasehold.tenant where tenant_id = any(v_owners) and max_running < v_slots);
+      v_parked := 0;
+      if v_tenants <> '{}' then
+        select kept, parked into v_rows, v_parked from leasehold.park_over_limit(v_rows, v_owners, v_tenants);
+      end if;
+
+      v_now := leasehold.now();  -- now that nothing is waited for: whoever reads the history sees no limit passed
+      return query
+        with gone as (
+          delete from leasehold.ready r where r.ctid = any(v_rows)
+          returning r.lane, r.pass, r.job_id, r.tenant_id, r.attempt, r.max_attempts, r.events
+        ),
+        granted as materialized (
+          select
+            leasehold.new_token() as token, g.*, j.kind, j.queue, j.version, j.timeout_s, j.traceparent,
+            coalesce(j.payload, leasehold.get_json(j.tenant_id, j.payload_ref)) as payload,
+            coalesce(j.expires_at <= v_now, false) as expired
+          -- The range of ids is known before the first row, so other days' partitions are not even opened. A lateral
+          -- subquery with an offset, because in a join the planner would walk the whole range.
+          from gone g cross join lateral (
+            select * from leasehold.job j
+            where j.job_id = g.job_id and j.job_id >= v_ids[1] and j.job_id <= v_ids[cardinality(v_ids)] offset 0
+          ) j
+        ),
+        leased as (
+          insert into leasehold.lease (
+            token, job_id, tenant_id, lane, worker_id, attempt, max_attempts, events, started_seq, started_at, deadline
+          )
+          select
+            token, job_id, tenant_id, lane, p_worker, attempt + 1, max_attempts, events + 1, events + 1, v_now,
+            v_now + make_interval(secs => timeout_s + 30)
+          from granted where not expired
+        ),
+        expired as (
+          insert into leasehold.outcome (job_id, tenant_id, state, finished_at, error, seq)
+          select job_id, tenant_id, 'canceled', v_now, '{"type": "Expired", "message": "not started before expires_at"}', events + 1
+          from granted where expired
+        )
+        select
+          token, job_id, tenant_id, kind, queue, (attempt + 1)::smallint, max_attempts, payload, version, timeout_s, traceparent
+        from granted where not expired order by pass;
+      v_got := v_got + cardinality(v_rows);
+      perform leasehold.advance(v_lane.clock, v_top);
+      -- where jobs were parked, the lane may have more behind them
+      exit when v_parked = 0 or v_got >= p_n;
+    end loop;
+    exit when v_got >= p_n;
+  end loop;
+end
+$$;
+
+revoke all on function leasehold.exchange(uuid, text[], integer, bigint[], text[], jsonb[], jsonb[], double precision[]) from public;
+grant execute on function leasehold.exchange(uuid, text[], integer, bigint[], text[], jsonb[], jsonb[], double precision[])
+to leasehold_worker;

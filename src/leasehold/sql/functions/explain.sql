@@ -1,0 +1,54 @@
+-- Why is this job not running? One row for each reason, the one to look at first on top; none when it runs or has ended.
+create or replace function leasehold.explain(p_job uuid) returns table (reason text, detail text)
+language plpgsql stable security definer
+set search_path = pg_catalog, pg_temp
+as $$
+#variable_conflict use_column
+declare
+  v_tenant uuid := leasehold.current_tenant();
+  v_now    timestamptz := leasehold.now();
+  v_job    leasehold.job_view;
+begin
+  select * into v_job from leasehold.view_jobs(v_tenant, array[p_job]);
+  if v_job.job_id is null then
+    raise exception 'there is no job %', p_job using errcode = 'LH404', hint = 'leasehold jobs list';
+  end if;
+  if v_job.state not in ('queued', 'scheduled', 'blocked') then
+    return;
+  end if;
+
+  return query
+    select 'expired', format('expires_at %s has passed: it will be canceled when its turn comes', v_job.expires_at)
+    where v_job.expires_at <= v_now
+    union all
+    select 'paused', format('queue %s is paused', v_job.queue)
+    from leasehold.queue where queue = v_job.queue and paused
+    union all
+    select 'run_at', format('%s until %s', d.why, d.run_at)
+    from leasehold.deferred d where d.job_id = p_job and d.run_at > v_now
+    union all
+    select 'no worker', case
+      when count(*) = 0 then 'no worker is alive'
+      else format('none of the %s workers alive handles %s from queue %s', count(*), v_job.kind, v_job.queue)
+    end
+    from leasehold.worker w where w.ended_at is null
+    having count(*) filter (where v_job.kind = any(w.kinds) and v_job.queue = any(w.queues)) = 0
+    union all
+    select 'running limit', format('the tenant runs as many jobs as it may (%s)', t.max_running)
+    from leasehold.tenant t where t.tenant_id = v_tenant and exists (select from leasehold.parked where job_id = p_job)
+    union all
+    select 'its turn', format('%s jobs of this tenant stand before it in queue %s at priority %s', ahead.n, v_job.queue, v_job.priority)
+    from leasehold.ready mine
+    cross join lateral (
+      select case when count(*) > 1000 then 'more than 1000' else count(*)::text end as n
+      from (
+        select from leasehold.ready r
+        where r.lane = mine.lane and r.tenant_id = v_tenant and r.pass < mine.pass limit 1001
+      ) r
+    ) ahead
+    where mine.job_id = p_job;
+end
+$$;
+
+revoke all on function leasehold.explain(uuid) from public;
+grant execute on function leasehold.explain(uuid) to leasehold_api, leasehold_worker, leasehold_readonly;

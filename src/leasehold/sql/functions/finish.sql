@@ -1,0 +1,98 @@
+-- End attempts, whatever their end. Whoever deletes the lease row by its token decides: the tokens that come back were
+-- accepted, the others were fenced (their lease had been taken) and nothing was written for them.
+--
+--   outcome    counts as attempt   the job is then
+--   succeeded  yes                 succeeded
+--   failed     yes                 failed: a permanent error
+--   errored    yes                 scheduled after its back-off, or dead when its attempts are used up
+--   lost       yes                 queued again, or dead when its attempts are used up
+--   snoozed    no                  scheduled after the delay given
+--   released   no                  queued again, or scheduled after the delay given
+--   canceled   yes                 canceled
+--
+-- p_outcomes may be null: all succeeded. p_delays: seconds; null for errored means the job's own back-off. A job whose
+-- cancel was requested ends canceled unless it succeeded or failed by itself.
+create or replace function leasehold.finish(
+  p_tokens bigint[], p_outcomes text[], p_results jsonb[], p_errors jsonb[], p_delays double precision[]
+) returns bigint[]
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off set enable_bitmapscan = off set enable_mergejoin = off
+set enable_indexscan = on set enable_nestloop = on set jit = off set plan_cache_mode = force_generic_plan
+as $$
+declare
+  c_outcomes constant text[] := array['succeeded', 'failed', 'errored', 'lost', 'snoozed', 'released', 'canceled'];
+  v_now      timestamptz := leasehold.now();
+  v_accepted bigint[];
+  v_goes_on  leasehold.deferred[];
+begin
+  if not p_outcomes <@ c_outcomes then
+    raise exception 'an outcome is one of %', array_to_string(c_outcomes, ', ') using errcode = 'LH400';
+  end if;
+  if 315576000 < any(p_delays) then  -- not a number is above all numbers, and is refused too
+    raise exception 'a delay is at most ten years' using errcode = 'LH400';
+  end if;
+
+  with given as materialized (
+    select token, coalesce(outcome, 'succeeded') as outcome, result, error, delay_s
+    from unnest(p_tokens, p_outcomes, p_results, p_errors, p_delays) g(token, outcome, result, error, delay_s)
+  ),
+  gone as (
+    delete from leasehold.lease where token = any(p_tokens)
+    returning token, job_id, tenant_id, lane, worker_id, attempt, max_attempts, events, started_seq, started_at, cancel_requested
+  ),
+  ended as materialized (
+    select
+      gone.*, given.outcome, given.result, given.error,
+      case
+        when given.outcome in ('succeeded', 'failed', 'canceled') then given.outcome
+        when cancel_requested then 'canceled'
+        when given.outcome in ('errored', 'lost') and attempt >= max_attempts then 'dead'
+      end as state,
+      case
+        when given.delay_s is not null then greatest(given.delay_s, 0)
+        when given.outcome = 'errored' then leasehold.backoff(gone.job_id, attempt)
+        else 0
+      end as delay_s,
+      case when given.outcome in ('snoozed', 'released') then attempt - 1 else attempt end as counted
+    from gone join given on given.token = gone.token
+  ),
+  attempts as (
+    insert into leasehold.attempt (
+      job_id, token, tenant_id, attempt, worker_id, started_at, finished_at, outcome, error, started_seq, finished_seq
+    )
+    select job_id, token, tenant_id, attempt, worker_id, started_at, v_now, outcome, error, started_seq, events + 1 from ended
+  ),
+  outcomes as (
+    insert into leasehold.outcome (job_id, tenant_id, state, finished_at, result, result_ref, seq)
+    select
+      job_id, tenant_id, state, v_now,
+      case when pg_column_size(result) <= 65536 then result end,
+      case when pg_column_size(result) > 65536 then leasehold.put_json(tenant_id, result) end,
+      events + 1
+    from ended where state is not null
+  )
+  select
+    array_agg(token),
+    array_agg(
+      row(v_now + make_interval(secs => delay_s), job_id, tenant_id, lane, counted, max_attempts, events + 1, outcome)::leasehold.deferred
+    ) filter (where state is null)
+  into v_accepted, v_goes_on
+  from ended;
+
+  -- Few attempts leave their job unfinished, so these are statements of their own. Deleting the leases gave the
+  -- transaction its id, before the clocks are read here: see enqueue.
+  if v_goes_on is not null then
+    insert into leasehold.deferred select * from unnest(v_goes_on) where run_at > v_now;
+    insert into leasehold.ready (lane, pass, job_id, tenant_id, attempt, max_attempts, events)
+    select
+      lane, (select pg_sequence_last_value(clock) + 1 from leasehold.lane l where l.lane = g.lane),
+      job_id, tenant_id, attempt, max_attempts, events
+    from unnest(v_goes_on) g where run_at <= v_now;
+  end if;
+  return coalesce(v_accepted, '{}');
+end
+$$;
+
+revoke all on function leasehold.finish(bigint[], text[], jsonb[], jsonb[], double precision[]) from public;
+grant execute on function leasehold.finish(bigint[], text[], jsonb[], jsonb[], double precision[]) to leasehold_worker;

@@ -1,0 +1,18 @@
+-- The bytes with this digest, of the current tenant. Another tenant's are as absent as those that never were.
+create or replace function leasehold.get_body(p_sha256 bytea) returns table (bytes bytea, media_type text, at timestamptz)
+language plpgsql stable security definer
+set search_path = pg_catalog, pg_temp
+as $$
+#variable_conflict use_column
+declare
+  v_tenant uuid := leasehold.current_tenant();
+begin
+  return query select bytes, media_type, at from leasehold.body where tenant_id = v_tenant and sha256 = p_sha256;
+  if not found then
+    raise exception 'there is no body %', encode(p_sha256, 'hex') using errcode = 'LH404';
+  end if;
+end
+$$;
+
+revoke all on function leasehold.get_body(bytea) from public;
+grant execute on function leasehold.get_body(bytea) to leasehold_api, leasehold_worker, leasehold_readonly;

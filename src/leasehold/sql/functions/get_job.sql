@@ -1,0 +1,18 @@
+-- One job of the current tenant. Another tenant's job is as absent as one that never was.
+create or replace function leasehold.get_job(p_job uuid) returns leasehold.job_view
+language plpgsql stable security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_job leasehold.job_view;
+begin
+  select * into v_job from leasehold.view_jobs(leasehold.current_tenant(), array[p_job]);
+  if v_job.job_id is null then
+    raise exception 'there is no job %', p_job using errcode = 'LH404', hint = 'leasehold jobs list';
+  end if;
+  return v_job;
+end
+$$;
+
+revoke all on function leasehold.get_job(uuid) from public;
+grant execute on function leasehold.get_job(uuid) to leasehold_api, leasehold_worker, leasehold_readonly;

@@ -1,0 +1,27 @@
+-- The endpoints of the current tenant, oldest first; with p_endpoint that one, or LH404.
+create or replace function leasehold.list_endpoints(p_endpoint uuid default null) returns setof leasehold.endpoint_view
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_tenant uuid := leasehold.current_tenant();
+begin
+  if p_endpoint is not null then
+    perform leasehold.own_endpoint(p_endpoint);
+  end if;
+  return query
+  select
+    e.endpoint_id, e.url, e.events, e.format, e.header_names, e.headers, e.max_in_flight, e.timeout_s, e.disable_after,
+    e.state, e.reason, e.state_at, e.created_at, e.failing_since, e.resting_until,
+    (
+      select count(*)::integer from leasehold.secret s
+      where s.endpoint_id = e.endpoint_id and s.name not like '%/headers' and coalesce(s.expires_at > leasehold.now(), true)
+    )
+  from leasehold.endpoint e
+  where e.tenant_id = v_tenant and e.endpoint_id = coalesce(p_endpoint, e.endpoint_id)
+  order by e.endpoint_id;
+end
+$$;
+
+revoke all on function leasehold.list_endpoints(uuid) from public;
+grant execute on function leasehold.list_endpoints(uuid) to leasehold_api, leasehold_operator;

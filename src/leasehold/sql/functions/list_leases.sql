@@ -1,0 +1,15 @@
+-- The tokens of a worker's leases. A worker whose connection broke while it claimed asks which grants it never saw.
+create or replace function leasehold.list_leases(p_worker uuid) returns bigint[]
+language plpgsql stable security definer
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off set enable_indexscan = on set jit = off
+as $$
+declare
+  v_floor bigint := pg_sequence_last_value('leasehold.token_floor');
+begin
+  return array(select token from leasehold.lease where worker_id = p_worker and token >= v_floor order by token);
+end
+$$;
+
+revoke all on function leasehold.list_leases(uuid) from public;
+grant execute on function leasehold.list_leases(uuid) to leasehold_worker;

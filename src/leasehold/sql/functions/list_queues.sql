@@ -1,0 +1,19 @@
+-- All queues with what waits and runs in them, counted up to a bound.
+create or replace function leasehold.list_queues(p_bound integer default 10000)
+returns table (queue text, paused boolean, queued bigint, scheduled bigint, running bigint)
+language sql stable security definer
+set search_path = pg_catalog, pg_temp
+as $$
+  select
+    q.queue, q.paused,
+    (select count(*) from (select from leasehold.ready r where r.lane = any(l.lanes) limit p_bound) x)
+      + (select count(*) from (select from leasehold.parked p where p.lane = any(l.lanes) limit p_bound) x),
+    (select count(*) from (select from leasehold.deferred d where d.lane = any(l.lanes) limit p_bound) x),
+    (select count(*) from (select from leasehold.lease e where e.lane = any(l.lanes) limit p_bound) x)
+  from leasehold.queue q
+  cross join lateral (select array_agg(lane) as lanes from leasehold.lane where lane.queue = q.queue) l
+  order by q.queue
+$$;
+
+revoke all on function leasehold.list_queues(integer) from public;
+grant execute on function leasehold.list_queues(integer) to leasehold_operator;

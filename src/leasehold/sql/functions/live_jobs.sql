@@ -1,0 +1,14 @@
+-- The jobs of a range of ids that wait or run.
+create or replace function leasehold.live_jobs(p_from uuid, p_to uuid) returns uuid[]
+language sql stable
+set search_path = pg_catalog, pg_temp
+as $$
+  select array(
+    select job_id from leasehold.ready where job_id >= p_from and job_id < p_to
+    union select job_id from leasehold.parked where job_id >= p_from and job_id < p_to
+    union select job_id from leasehold.deferred where job_id >= p_from and job_id < p_to
+    union select job_id from leasehold.lease where job_id >= p_from and job_id < p_to
+  )
+$$;
+
+revoke all on function leasehold.live_jobs(uuid, uuid) from public;

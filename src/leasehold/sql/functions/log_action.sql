@@ -1,0 +1,13 @@
+-- Write the audit log. The actor is who the application says (setting leasehold.actor), else the database login.
+create or replace function leasehold.log_action(p_tenant uuid, p_action text, p_target text, p_detail jsonb default null) returns void
+language sql volatile
+set search_path = pg_catalog, pg_temp
+as $$
+  insert into leasehold.audit (audit_id, tenant_id, actor, action, target, detail, at)
+  values (
+    leasehold.new_id(leasehold.micros(leasehold.now())), p_tenant,
+    coalesce(nullif(current_setting('leasehold.actor', true), ''), session_user), p_action, p_target, p_detail, leasehold.now()
+  )
+$$;
+
+revoke all on function leasehold.log_action(uuid, text, text, jsonb) from public;

@@ -1,0 +1,18 @@
+-- An endpoint of the current tenant, locked; LH404 for one that is another's or never was.
+create or replace function leasehold.own_endpoint(p_endpoint uuid) returns leasehold.endpoint
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_tenant   uuid := leasehold.current_tenant();
+  v_endpoint leasehold.endpoint;
+begin
+  select * into v_endpoint from leasehold.endpoint where endpoint_id = p_endpoint and tenant_id = v_tenant for no key update;
+  if not found then
+    raise exception 'there is no endpoint %', p_endpoint using errcode = 'LH404', hint = 'leasehold webhooks list';
+  end if;
+  return v_endpoint;
+end
+$$;
+
+revoke all on function leasehold.own_endpoint(uuid) from public;

@@ -1,0 +1,55 @@
+-- Put deferred jobs whose time has come into their lanes. First runs are charged to their tenant like an enqueue (or
+-- "run_at = in a second" would be a way around fairness); what had its turn before goes right behind the clock.
+create or replace function leasehold.promote(p_limit integer) returns integer
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
+set enable_indexscan = on set enable_nestloop = on set jit = off set plan_cache_mode = force_generic_plan
+as $$
+declare
+  v_promoted integer;
+  v_rows     tid[];
+  v_now      timestamptz := leasehold.now();
+begin
+  select array_agg(d.ctid) into v_rows
+  from (select ctid from leasehold.deferred where run_at <= v_now order by run_at limit p_limit for update skip locked) d;
+  if v_rows is null then
+    return 0;
+  end if;
+  perform pg_current_xact_id();  -- before the clocks are read below: see enqueue
+
+  with due as (
+    delete from leasehold.deferred where ctid = any(v_rows)
+    returning run_at, job_id, tenant_id, lane, attempt, max_attempts, events, why
+  ),
+  clock as materialized (
+    select l.lane, pg_sequence_last_value(l.clock) as clock from leasehold.lane l where l.lane in (select lane from due)
+  ),
+  placed as materialized (
+    select due.*, clock.clock, due.why = 'scheduled' as charged,
+      row_number() over (partition by due.lane, due.tenant_id, due.why = 'scheduled' order by due.run_at, due.job_id) as place
+    from due join clock on clock.lane = due.lane
+  ),
+  base as materialized (
+    select p.lane, p.tenant_id, t.stride, greatest(p.clock, newest.pass) as pass
+    from (select distinct lane, tenant_id, clock from placed where charged) p
+    join leasehold.tenant t on t.tenant_id = p.tenant_id
+    left join lateral (
+      select r.pass from leasehold.ready r  -- a range, for the reason that stands in enqueue
+      where r.lane = p.lane
+        and (r.tenant_id, r.pass) > (p.tenant_id, p.clock) and (r.tenant_id, r.pass) <= (p.tenant_id, 9223372036854775807)
+      order by r.tenant_id desc, r.pass desc limit 1
+    ) newest on true
+  )
+  insert into leasehold.ready (lane, pass, job_id, tenant_id, attempt, max_attempts, events)
+  select
+    p.lane, case when p.charged then b.pass + b.stride * p.place else p.clock + 1 end,
+    p.job_id, p.tenant_id, p.attempt, p.max_attempts, p.events
+  from placed p left join base b on p.charged and b.lane = p.lane and b.tenant_id = p.tenant_id;
+  get diagnostics v_promoted = row_count;
+  return v_promoted;
+end
+$$;
+
+revoke all on function leasehold.promote(integer) from public;
+grant execute on function leasehold.promote(integer) to leasehold_worker;

@@ -1,0 +1,76 @@
+-- Remove what has outlived its use, a bounded piece at a time; returns how many rows. Results go before the history of
+-- their jobs; keys, answers and tickets when their time is over; ended workers, jobs of the default partition, bodies and audit with the history.
+create or replace function leasehold.purge(p_history_days integer default 90, p_result_days integer default 7, p_limit integer default 5000)
+returns integer
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+set jit = off
+as $$
+declare
+  v_now   timestamptz := leasehold.now();
+  v_old   timestamptz := v_now - make_interval(days => p_history_days);
+  v_day   date;
+  v_from  uuid;
+  v_to    uuid;
+  v_n     integer;
+  v_total integer := 0;
+  v_jobs  uuid[];
+begin
+  delete from leasehold.idempotency where (tenant_id, kind, key) in (
+    select tenant_id, kind, key from leasehold.idempotency where expires_at < v_now order by expires_at limit p_limit for update skip locked
+  );
+  get diagnostics v_n = row_count; v_total := v_total + v_n;
+  delete from leasehold.request where ctid = any(array(select ctid from leasehold.request where expires_at < v_now limit p_limit));
+  get diagnostics v_n = row_count; v_total := v_total + v_n;
+  delete from leasehold.ticket where ctid = any(array(select ctid from leasehold.ticket where expires_at < v_now limit p_limit));
+  get diagnostics v_n = row_count; v_total := v_total + v_n;
+
+  for v_day in
+    select day from leasehold.day
+    where not results_purged and day < (v_now at time zone 'UTC')::date - p_result_days order by day limit 100 for update skip locked
+  loop
+    v_from := leasehold.first_id(v_day::timestamp at time zone 'UTC');
+    v_to := leasehold.first_id((v_day + 1)::timestamp at time zone 'UTC');
+    update leasehold.outcome set result = null, result_ref = null where job_id in (
+      select job_id from leasehold.outcome
+      where job_id >= v_from and job_id < v_to and (result is not null or result_ref is not null)
+        and finished_at < v_now - make_interval(days => p_result_days)
+      limit p_limit
+    );
+    get diagnostics v_n = row_count; v_total := v_total + v_n;
+    -- The day is that of the enqueue: a job that ran much later still has its result, or does not have one yet.
+    update leasehold.day set results_purged = true
+    where day = v_day and leasehold.live_jobs(v_from, v_to) = '{}' and not exists (
+      select from leasehold.outcome
+      where job_id >= v_from and job_id < v_to and (result is not null or result_ref is not null)
+    );
+    exit when v_n = p_limit;
+  end loop;
+
+  v_jobs := array(
+    select d.job_id from leasehold.job_default d
+    where d.job_id < leasehold.first_id(v_old) and exists (select from leasehold.outcome o where o.job_id = d.job_id and o.finished_at < v_old)
+    limit p_limit
+  );
+  delete from leasehold.event where job_id = any(v_jobs);
+  delete from leasehold.attempt where job_id = any(v_jobs);
+  delete from leasehold.outcome where job_id = any(v_jobs);
+  delete from leasehold.job where job_id = any(v_jobs);
+  v_total := v_total + cardinality(v_jobs);
+
+  delete from leasehold.worker where worker_id in (
+    select worker_id from leasehold.worker w where ended_at < v_old limit p_limit for update skip locked
+  );
+  get diagnostics v_n = row_count; v_total := v_total + v_n;
+  delete from leasehold.audit where audit_id in (
+    select audit_id from leasehold.audit where audit_id < leasehold.first_id(v_old) order by audit_id limit p_limit for update skip locked
+  );
+  get diagnostics v_n = row_count; v_total := v_total + v_n;
+  delete from leasehold.stat where minute < v_old - interval '1 year';
+  get diagnostics v_n = row_count; v_total := v_total + v_n;
+  return v_total + leasehold.purge_bodies(v_old, p_limit);
+end
+$$;
+
+revoke all on function leasehold.purge(integer, integer, integer) from public;
+grant execute on function leasehold.purge(integer, integer, integer) to leasehold_worker, leasehold_operator;

@@ -1,0 +1,52 @@
+-- Keep a new key of a tenant, or of the installation where the tenant is null. Logged.
+create or replace function leasehold.put_key(
+  p_tenant uuid, p_key_id text, p_digest bytea, p_pepper_id text, p_name text, p_scopes text[], p_expires_at timestamptz
+) returns leasehold.key_view
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  c_known constant text[] := array['jobs:read', 'jobs:write', 'admin', 'operator'];
+  c_most  constant integer := 100;
+  v_now   timestamptz := leasehold.now();
+  v_key   leasehold.api_key;
+begin
+  if not coalesce(p_scopes <@ c_known and cardinality(p_scopes) > 0, false) then
+    raise exception 'scopes are one or more of: %', array_to_string(c_known, ', ') using errcode = 'LH400';
+  end if;
+  if (p_tenant is null) <> ('operator' = any(p_scopes)) then
+    raise exception 'the scope operator is for keys of the installation, and these have no tenant' using errcode = 'LH400';
+  end if;
+  if p_expires_at <= v_now then
+    raise exception 'expires_at % has passed', p_expires_at using errcode = 'LH400';
+  end if;
+  if p_tenant is not null and not exists (select from leasehold.tenant where tenant_id = p_tenant) then
+    raise exception 'there is no tenant %', p_tenant using errcode = 'LH404';
+  end if;
+  -- One at a time for each tenant, or two could each be the last that fits.
+  perform pg_advisory_xact_lock(7505, hashtext(coalesce(p_tenant::text, '')));
+  if (
+    select count(*) from leasehold.api_key
+    where tenant_id is not distinct from p_tenant and revoked_at is null and (expires_at is null or expires_at > v_now)
+  ) >= c_most then
+    raise exception 'there are % live keys already', c_most using errcode = 'LH409', hint = 'revoke those that are not used';
+  end if;
+  insert into leasehold.api_key (key_id, tenant_id, name, scopes, digest, pepper_id, created_by, created_at, expires_at)
+  values (
+    p_key_id, p_tenant, p_name, array(select distinct s from unnest(p_scopes) s order by s), p_digest, p_pepper_id,
+    coalesce(nullif(current_setting('leasehold.actor', true), ''), session_user), v_now, p_expires_at
+  )
+  returning * into v_key;
+  perform leasehold.log_action(
+    p_tenant, 'key.create', p_key_id, jsonb_build_object('name', p_name, 'scopes', v_key.scopes, 'expires_at', p_expires_at)
+  );
+  return (
+    v_key.key_id, v_key.tenant_id, v_key.name, v_key.scopes, v_key.created_by, v_key.created_at,
+    v_key.expires_at, v_key.revoked_at, v_key.last_used_at
+  );
+exception when check_violation then
+  raise exception 'a key has a name of 1 to 100 characters' using errcode = 'LH400';
+end
+$$;
+
+revoke all on function leasehold.put_key(uuid, text, bytea, text, text, text[], timestamptz) from public;

@@ -1,0 +1,62 @@
+-- A definition as the row it would become, or a sentence that says what is wrong with it.
+create or replace function leasehold.read_schedule(p_name text, p_definition jsonb) returns leasehold.schedule
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  c_known   constant text[] := array[
+    'kind', 'payload', 'options', 'tick_as', 'cron', 'every_s', 'at', 'zone', 'starts_at', 'ends_at', 'jitter_s', 'overlap',
+    'catch_up', 'catch_up_max'
+  ];
+  c_options constant text[] := array[
+    'queue', 'priority', 'max_attempts', 'retry_base_s', 'retry_cap_s', 'timeout_s', 'version', 'tags'
+  ];
+  v_schedule leasehold.schedule;
+  v_wrong    text;
+begin
+  if p_name is null or p_name !~ '^[a-z0-9][a-z0-9_.-]{0,62}$' then
+    raise exception 'a schedule cannot be called %', quote_nullable(p_name)
+      using errcode = 'LH400', hint = 'lower-case letters, digits, _ . - and at most 63 characters';
+  end if;
+  if jsonb_typeof(p_definition) is distinct from 'object' then
+    raise exception 'the definition of a schedule is not a JSON object' using errcode = 'LH400';
+  end if;
+  select d into v_wrong from jsonb_object_keys(p_definition) d where d <> all(c_known) limit 1;
+  if found then
+    raise exception 'a schedule has no %', quote_literal(v_wrong)
+      using errcode = 'LH400', hint = 'it has: ' || array_to_string(c_known, ', ');
+  end if;
+
+  v_schedule := jsonb_populate_record(null::leasehold.schedule, p_definition);
+  v_schedule.name := p_name;
+  v_schedule.payload := coalesce(v_schedule.payload, '{}');
+  v_schedule.options := coalesce(nullif(v_schedule.options, 'null'), '{}');
+  v_schedule.zone := coalesce(v_schedule.zone, 'UTC');
+  v_schedule.jitter_s := coalesce(v_schedule.jitter_s, 0);
+  v_schedule.catch_up := coalesce(v_schedule.catch_up, 'one');
+  v_schedule.catch_up_max := coalesce(v_schedule.catch_up_max, 100);
+  v_schedule.overlap := coalesce(v_schedule.overlap, case when v_schedule.catch_up = 'all' then 'queue' else 'skip' end);
+
+  perform leasehold.check_enqueue(v_schedule.kind, array[v_schedule.payload], null);
+  perform leasehold.check_options(v_schedule.options);
+  select o into v_wrong from jsonb_object_keys(v_schedule.options) o where o <> all(c_options) limit 1;
+  if found then
+    raise exception 'the jobs of a schedule take no option %', quote_literal(v_wrong)
+      using errcode = 'LH400', hint = 'they take: ' || array_to_string(c_options, ', ');
+  end if;
+  if not exists (select from leasehold.queue where queue = coalesce(v_schedule.options ->> 'queue', 'default')) then
+    raise exception 'there is no queue %', quote_literal(v_schedule.options ->> 'queue')
+      using errcode = 'LH404', hint = 'leasehold queues create ' || (v_schedule.options ->> 'queue');
+  end if;
+  if octet_length(v_schedule.payload::text) > 65536 then
+    raise exception 'the payload of a schedule has more than 65536 bytes'
+      using errcode = 'LH413', hint = 'store it elsewhere and schedule a reference';
+  end if;
+  if v_schedule.tick_as is not null and jsonb_typeof(v_schedule.payload) <> 'object' then
+    raise exception 'tick_as puts the tick into the payload, which is not an object' using errcode = 'LH400';
+  end if;
+  return v_schedule;
+end
+$$;
+
+revoke all on function leasehold.read_schedule(text, jsonb) from public;

@@ -1,0 +1,25 @@
+-- The slow pass: leases past their deadline (a handler that hangs in a worker that beats), and leases whose worker is
+-- missing or ended (a claim that committed while its worker was being declared lost).
+create or replace function leasehold.reap_strays(p_limit integer) returns integer
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+set jit = off
+as $$
+declare
+  v_now    timestamptz := leasehold.now();
+  v_tokens bigint[];
+begin
+  v_tokens := array(
+    select l.token
+    from leasehold.lease l left join leasehold.worker w on w.worker_id = l.worker_id
+    where l.deadline < v_now or w.worker_id is null or w.ended_at is not null
+    order by l.token
+    limit p_limit
+    for update of l skip locked
+  );
+  return leasehold.lose(v_tokens);
+end
+$$;
+
+revoke all on function leasehold.reap_strays(integer) from public;
+grant execute on function leasehold.reap_strays(integer) to leasehold_worker;

@@ -1,0 +1,29 @@
+-- A worker introduces itself, its queues and its kinds (an object: kind → options), and gets its id. Two workers may
+-- have one name; leases belong to the id.
+create or replace function leasehold.register_worker(
+  p_name text, p_version text, p_queues text[], p_kinds jsonb, p_slots integer, p_lease_s real
+) returns uuid
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_now    timestamptz := leasehold.now();
+  v_worker uuid := leasehold.new_id(leasehold.micros(v_now));
+  v_queue  text;
+begin
+  foreach v_queue in array p_queues loop
+    perform leasehold.create_queue(v_queue);
+  end loop;
+  perform leasehold.check_options(options) from jsonb_each(p_kinds) k(kind, options);
+  insert into leasehold.kind (kind, options, updated_at)
+  select kind, options, v_now from jsonb_each(p_kinds) k(kind, options) order by kind
+  on conflict (kind) do update set options = excluded.options, updated_at = excluded.updated_at
+  where kind.options <> excluded.options;
+  insert into leasehold.worker (worker_id, name, version, queues, kinds, slots, lease_s, started_at, beat_at)
+  values (v_worker, p_name, p_version, p_queues, array(select jsonb_object_keys(p_kinds) order by 1), p_slots, p_lease_s, v_now, v_now);
+  return v_worker;
+end
+$$;
+
+revoke all on function leasehold.register_worker(text, text, text[], jsonb, integer, real) from public;
+grant execute on function leasehold.register_worker(text, text, text[], jsonb, integer, real) to leasehold_worker;

@@ -1,0 +1,15 @@
+-- Use a ticket up: for whom and which job it was, if it is still good and its key is. No row otherwise.
+create or replace function leasehold.take_ticket(p_digest bytea) returns table (tenant_id uuid, job_id uuid, key_id text)
+language sql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+  with taken as (
+    delete from leasehold.ticket where digest = p_digest returning *
+  )
+  select t.tenant_id, t.job_id, t.key_id
+  from taken t join leasehold.api_key k on k.key_id = t.key_id
+  where t.expires_at > leasehold.now() and k.revoked_at is null and (k.expires_at is null or k.expires_at > leasehold.now())
+$$;
+
+revoke all on function leasehold.take_ticket(bytea) from public;
+grant execute on function leasehold.take_ticket(bytea) to leasehold_api;

@@ -1,0 +1,23 @@
+-- Take a job out of wherever it waits; null when it waits nowhere. (A parked row has just what all of them share.)
+create or replace function leasehold.take_waiting(p_job uuid) returns leasehold.parked
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off set jit = off
+as $$
+declare
+  v_taken leasehold.parked;
+begin
+  delete from leasehold.ready where job_id = p_job
+  returning tenant_id, job_id, lane, attempt, max_attempts, events into v_taken;
+  if not found then
+    delete from leasehold.deferred where job_id = p_job
+    returning tenant_id, job_id, lane, attempt, max_attempts, events into v_taken;
+  end if;
+  if not found then
+    delete from leasehold.parked where job_id = p_job returning * into v_taken;
+  end if;
+  return v_taken;
+end
+$$;
+
+revoke all on function leasehold.take_waiting(uuid) from public;

@@ -1,0 +1,28 @@
+-- Who may read what. Writing is never granted: it happens inside the functions.
+--
+-- Row security is enabled, not forced: the owner runs the functions and cannot log in; everybody who can log in is
+-- under the policy. Grants go to the parents only: a partition named directly would skip its parent's policy.
+alter default privileges for role leasehold_owner revoke execute on functions from public;
+revoke all on schema leasehold from public;
+grant usage on schema leasehold to leasehold_api, leasehold_worker, leasehold_operator, leasehold_readonly;
+
+do $$
+declare
+  v_table text;
+begin
+  foreach v_table in array array['tenant', 'job', 'attempt', 'outcome', 'event', 'body', 'audit', 'stat', 'schedule', 'tick'] loop
+    execute format('alter table leasehold.%I enable row level security', v_table);
+    execute format('drop policy if exists own_rows on leasehold.%I', v_table);
+    execute format(
+      'create policy own_rows on leasehold.%I for all to leasehold_api, leasehold_worker, leasehold_readonly
+         using (tenant_id = nullif(current_setting(''leasehold.tenant'', true), '''')::uuid)
+         with check (tenant_id = nullif(current_setting(''leasehold.tenant'', true), '''')::uuid)', v_table);
+    execute format('drop policy if exists all_rows on leasehold.%I', v_table);
+    execute format('create policy all_rows on leasehold.%I for select to leasehold_operator using (true)', v_table);
+    execute format('grant select on leasehold.%I to leasehold_api, leasehold_worker, leasehold_operator, leasehold_readonly', v_table);
+  end loop;
+end
+$$;
+
+-- Whether a database is up to date is no secret.
+grant select on leasehold.migration to leasehold_api, leasehold_worker, leasehold_operator, leasehold_readonly;
