@@ -1,0 +1,1 @@
+"""The only Python that speaks SQL: one function here for each SQL function."""

@@ -1,0 +1,131 @@
+"""Group commit in the client: enqueues that arrive while one is under way share the next transaction.
+
+Each caller still waits for its own durable commit; what is saved is one round trip and one flush for each of them. What
+one caller asks wrongly fails for that caller alone.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID
+
+from leasehold.engine import jobs
+from leasehold.engine.database import Database
+from leasehold.errors import LeaseholdError, Unreachable
+from leasehold.job import Enqueued
+
+#: Payloads in one transaction at most.
+_MOST = 1000
+
+
+@dataclass(slots=True, kw_only=True)
+class _Request:
+    tenant: UUID
+    kind: str
+    options: str
+    payloads: Sequence[str]
+    keys: Sequence[str | None] | None
+    answer: asyncio.Future[list[Enqueued]] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
+
+    @property
+    def group(self) -> tuple[Any, ...]:
+        """Requests of one group become one call. A key may conflict, so a request with keys stands alone."""
+        return (self.kind, self.options, id(self) if self.keys else None)
+
+
+class GroupCommit:
+    """Enqueues for many concurrent callers over one connection at a time."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+        self._waiting: list[_Request] = []
+        self._busy = False  # an enqueue is under way
+        self._running: asyncio.Task[None] | None = None  # serves those who wait
+
+    async def enqueue(
+        self,
+        tenant: UUID,
+        kind: str,
+        payloads: Sequence[str],
+        options: str,
+        keys: Sequence[str | None] | None = None,
+    ) -> list[Enqueued]:
+        if self._busy:
+            request = _Request(tenant=tenant, kind=kind, options=options, payloads=payloads, keys=keys)
+            self._waiting.append(request)
+            return await asyncio.shield(request.answer)
+        self._busy = True
+        try:
+            return await jobs.enqueue_text(self._db, tenant, kind, payloads, options, keys=keys)
+        finally:
+            self._busy = False
+            self._go_on()
+
+    def _go_on(self) -> None:
+        """Serve those who came while the one before them was served."""
+        if self._waiting:
+            self._busy = True
+            self._running = asyncio.create_task(self._run())
+
+    async def _run(self) -> None:
+        while self._waiting:
+            batch = self._take()
+            try:
+                await self._together(batch)
+            except Unreachable as problem:
+                _answer_all(batch, problem)
+            except LeaseholdError:
+                for request in batch:  # find out whose fault it was
+                    await self._alone(request)
+            except BaseException as problem:
+                _answer_all([*batch, *self._waiting], problem)
+                self._waiting.clear()
+                self._busy = False
+                raise
+        self._busy = False
+
+    def _take(self) -> list[_Request]:
+        size = n = 0
+        while n < len(self._waiting) and (n == 0 or size + len(self._waiting[n].payloads) <= _MOST):
+            size += len(self._waiting[n].payloads)
+            n += 1
+        batch, self._waiting = self._waiting[:n], self._waiting[n:]
+        return batch
+
+    async def _together(self, batch: list[_Request]) -> None:
+        groups: dict[tuple[Any, ...], list[_Request]] = {}
+        for request in batch:
+            groups.setdefault(request.group, []).append(request)
+        if len(groups) == 1:
+            answers = [await self._call(batch)]
+        else:
+            async with self._db.transaction() as connection:
+                answers = [await self._call(requests, connection) for requests in groups.values()]
+        for requests, made in zip(groups.values(), answers, strict=True):
+            for request in requests:
+                request.answer.set_result(made[: len(request.payloads)])
+                del made[: len(request.payloads)]
+
+    async def _call(self, requests: list[_Request], connection: Any = None) -> list[Enqueued]:
+        first = requests[0]
+        kind, options = first.kind, first.options
+        payloads = [payload for request in requests for payload in request.payloads]
+        if all(request.tenant == first.tenant for request in requests):
+            return await jobs.enqueue_text(
+                self._db, first.tenant, kind, payloads, options, keys=first.keys, connection=connection
+            )
+        tenants = [request.tenant for request in requests for _ in request.payloads]
+        return await jobs.enqueue_for(self._db, tenants, kind, payloads, options, connection=connection)
+
+    async def _alone(self, request: _Request) -> None:
+        try:
+            request.answer.set_result(await self._call([request]))
+        except LeaseholdError as problem:
+            request.answer.set_exception(problem)
+
+
+def _answer_all(batch: list[_Request], problem: BaseException) -> None:
+    for request in batch:
+        if not request.answer.done():
+            request.answer.set_exception(problem)

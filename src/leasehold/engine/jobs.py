@@ -1,0 +1,163 @@
+"""Jobs: ask for them, run them, look at them."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+import asyncpg
+
+from leasehold import payload
+from leasehold.engine.database import Database
+from leasehold.job import Attempt, Ended, Enqueued, Event, Grant, Job, Reason, State
+
+_STATES = {str(state): state for state in State}
+
+
+async def enqueue(
+    db: Database,
+    tenant: UUID,
+    kind: str,
+    payloads: Sequence[str],
+    options: Mapping[str, Any],
+    *,
+    keys: Sequence[str | None] | None = None,
+    connection: asyncpg.Connection | None = None,
+) -> list[Enqueued]:
+    """One job for each payload; a key that is in use gives the job that has it, with ``created`` False."""
+    text = payload.encode(options, what="options")
+    return await enqueue_text(db, tenant, kind, payloads, text, keys=keys, connection=connection)
+
+
+async def enqueue_text(
+    db: Database,
+    tenant: UUID,
+    kind: str,
+    payloads: Sequence[str],
+    options: str,
+    *,
+    keys: Sequence[str | None] | None = None,
+    connection: asyncpg.Connection | None = None,
+) -> list[Enqueued]:
+    """The same with the options as JSON text, and in a transaction that is open already if there is one."""
+    rows = await db.call("enqueue", kind, payloads, options, keys, tenant=tenant, connection=connection)
+    return [Enqueued(job_id, _STATES[state], created) for job_id, state, created in rows]
+
+
+async def enqueue_for(
+    db: Database,
+    tenants: Sequence[UUID],
+    kind: str,
+    payloads: Sequence[str],
+    options: str,
+    *,
+    connection: asyncpg.Connection | None = None,
+) -> list[Enqueued]:
+    """One job for each payload, each for its own tenant."""
+    rows = await db.call("enqueue_for", tenants, kind, payloads, options, connection=connection)
+    return [Enqueued(job_id, _STATES[state], created) for job_id, state, created in rows]
+
+
+async def claim(db: Database, worker: UUID, queues: Sequence[str], n: int) -> list[Grant]:
+    return [Grant._make(row) for row in await db.call("claim", worker, queues, n)]
+
+
+async def finish(db: Database, ended: Sequence[Ended], *, connection: asyncpg.Connection | None = None) -> set[int]:
+    """The tokens that were accepted. The others were fenced: their leases had been taken."""
+    rows = await db.call(
+        "finish",
+        *_columns(ended),
+        connection=connection,
+    )
+    return set(rows[0][0])
+
+
+async def exchange(
+    db: Database, worker: UUID, queues: Sequence[str], n: int, ended: Sequence[Ended]
+) -> tuple[set[int], list[Grant]]:
+    """Finish and claim in one call: the tokens that were refused, and the grants."""
+    rows = await db.call(
+        "exchange",
+        worker,
+        queues,
+        n,
+        *_columns(ended),
+    )
+    refusals = 0  # they come first
+    while refusals < len(rows) and rows[refusals]["job_id"] is None:
+        refusals += 1
+    return {row["token"] for row in rows[:refusals]}, [Grant._make(row) for row in rows[refusals:]]
+
+
+def _columns(ended: Sequence[Ended]) -> list[Any]:
+    """Tokens, outcomes, results, errors and delays. What is the same throughout, as it is for most, is not sent."""
+    tokens, outcomes, *others = zip(*ended, strict=True) if ended else [()] * len(Ended._fields)
+    all_succeeded = outcomes.count("succeeded") == len(outcomes)
+    given = [None if column.count(None) == len(column) else column for column in others]
+    return [tokens, None if all_succeeded else outcomes, *given]
+
+
+async def list_leases(db: Database, worker: UUID) -> set[int]:
+    """The tokens under which the worker holds leases, whether it knows of them or not."""
+    return set(await db.value("list_leases", worker))
+
+
+async def hold(db: Database, token: int, connection: asyncpg.Connection) -> None:
+    """Write what this transaction writes under the token. Raises LeaseLost when the lease is gone."""
+    await db.call("hold", token, connection=connection)
+
+
+async def append_event(
+    db: Database,
+    token: int,
+    type_: str,
+    *,
+    message: str | None = None,
+    progress: float | None = None,
+    data: str | None = None,
+) -> int:
+    return int(await db.value("append_event", token, type_, message, progress, data))
+
+
+async def get_job(db: Database, tenant: UUID, job_id: UUID) -> Job:
+    return Job.from_row((await db.call("get_job", job_id, tenant=tenant))[0])
+
+
+async def list_jobs(
+    db: Database, tenant: UUID, filters: Mapping[str, Any], *, before: UUID | None = None, limit: int = 50
+) -> list[Job]:
+    """Newest first. Filters: state, kind, queue, tag, key, created_after, created_before."""
+    rows = await db.call("list_jobs", payload.encode(filters, what="filter"), before, limit, tenant=tenant)
+    return [Job.from_row(row, payload.shown) for row in rows]
+
+
+async def list_attempts(db: Database, tenant: UUID, job_id: UUID) -> list[Attempt]:
+    return [Attempt.from_row(row) for row in await db.call("list_attempts", job_id, tenant=tenant)]
+
+
+async def events_since(db: Database, tenant: UUID, job_id: UUID, after: int = 0, limit: int = 1000) -> list[Event]:
+    return [Event.from_row(row) for row in await db.call("events_since", job_id, after, limit, tenant=tenant)]
+
+
+async def extend(db: Database, token: int, seconds: float) -> datetime:
+    """The attempt's new deadline. Raises LeaseLost when it is no longer ours."""
+    deadline: datetime = await db.value("extend", token, seconds)
+    return deadline
+
+
+async def cancel(db: Database, tenant: UUID, job_id: UUID, reason: str | None = None) -> str:
+    """``canceled``, ``requested`` when it runs, or the outcome it had already."""
+    return str(await db.value("cancel", job_id, reason, tenant=tenant))
+
+
+async def retry(db: Database, tenant: UUID, job_id: UUID, run_at: datetime | None = None) -> State:
+    return State(await db.value("retry", job_id, run_at, tenant=tenant))
+
+
+async def reschedule(db: Database, tenant: UUID, job_id: UUID, run_at: datetime) -> State:
+    return State(await db.value("reschedule", job_id, run_at, tenant=tenant))
+
+
+async def explain(db: Database, tenant: UUID, job_id: UUID) -> list[Reason]:
+    """Why the job is not running, the first reason first; empty when it runs or has ended."""
+    return [Reason(**row) for row in await db.call("explain", job_id, tenant=tenant)]

@@ -1,0 +1,119 @@
+"""API keys and tickets: make, find, revoke them."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from leasehold.engine.database import Database
+from leasehold.errors import BadSetting
+from leasehold.keys import Key, Peppers
+from leasehold.postgres import Home, instance_home
+from leasehold.settings import Settings
+
+_PEPPER = "key_pepper"
+_NOBODY = bytes(32)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyInfo:
+    """A key as its owner may see it. ``tenant_id`` is None for a key of the installation."""
+
+    key_id: str
+    tenant_id: UUID | None
+    name: str
+    scopes: list[str]
+    created_by: str
+    created_at: datetime
+    expires_at: datetime | None
+    revoked_at: datetime | None
+    last_used_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Holder:
+    """Who a good key lets in, and what for."""
+
+    key_id: str
+    tenant_id: UUID | None
+    scopes: frozenset[str]
+
+
+def peppers(settings: Settings, *, loopback: bool = True) -> Peppers:
+    """``LEASEHOLD_KEY_PEPPER``; on loopback also the secret that the instance's folder keeps, made at its first use."""
+    if settings.key_pepper:
+        return Peppers(settings.key_pepper.split(","))
+    if not loopback:
+        raise BadSetting(
+            f"LEASEHOLD_KEY_PEPPER is not set, and {settings.host} is not only this machine",
+            hint="set it to a secret text of at least 32 characters, the same for every process:"
+            ' python -c "import secrets; print(secrets.token_urlsafe(32))"',
+        )
+    home = Home(instance_home(settings.home))
+    return Peppers([home.secret(_PEPPER)])
+
+
+async def create_key(
+    db: Database, tenant: UUID, key: Key, peppers: Peppers, *, name: str, scopes: list[str], expires_at: datetime | None
+) -> KeyInfo:
+    pepper = peppers.newest
+    return _info(
+        await db.call(
+            "create_key", key.key_id, peppers.digest(key, pepper), pepper, name, scopes, expires_at, tenant=tenant
+        )
+    )
+
+
+async def create_operator_key(
+    db: Database, key: Key, peppers: Peppers, *, name: str, expires_at: datetime | None
+) -> KeyInfo:
+    pepper = peppers.newest
+    return _info(
+        await db.call("create_operator_key", key.key_id, peppers.digest(key, pepper), pepper, name, expires_at)
+    )
+
+
+async def sign_in(db: Database, key: Key, peppers: Peppers) -> Holder | None:
+    """Who this key lets in. One look-up and one comparison, whether there is such a key or not."""
+    rows = await db.call("find_key", key.key_id)
+    digest, pepper = (rows[0]["digest"], rows[0]["pepper_id"]) if rows else (_NOBODY, peppers.newest)
+    if not peppers.fits(key, digest, pepper) or not rows or not rows[0]["is_live"]:
+        return None
+    if not rows[0]["used_lately"]:
+        await db.call("touch_key", key.key_id)
+    return Holder(key_id=key.key_id, tenant_id=rows[0]["tenant_id"], scopes=frozenset(rows[0]["scopes"]))
+
+
+async def list_keys(db: Database, tenant: UUID) -> list[KeyInfo]:
+    return [KeyInfo(**row) for row in await db.call("list_keys", tenant=tenant)]
+
+
+async def list_operator_keys(db: Database) -> list[KeyInfo]:
+    return [KeyInfo(**row) for row in await db.call("list_operator_keys")]
+
+
+async def revoke_key(db: Database, tenant: UUID, key_id: str) -> None:
+    await db.call("revoke_key", key_id, tenant=tenant)
+
+
+async def revoke_operator_key(db: Database, key_id: str) -> None:
+    await db.call("revoke_operator_key", key_id)
+
+
+async def create_ticket(db: Database, tenant: UUID, digest: bytes, job_id: UUID, key_id: str) -> datetime:
+    """When the ticket ends."""
+    ends: datetime = await db.value("create_ticket", digest, job_id, key_id, tenant=tenant)
+    return ends
+
+
+async def take_ticket(db: Database, digest: bytes) -> tuple[Holder, UUID] | None:
+    """Whom a ticket lets in to which job; it is used up, and worth nothing the next time."""
+    rows = await db.call("take_ticket", digest)
+    if not rows:
+        return None
+    row = rows[0]
+    return Holder(key_id=row["key_id"], tenant_id=row["tenant_id"], scopes=frozenset({"jobs:read"})), row["job_id"]
+
+
+def _info(rows: list[Any]) -> KeyInfo:
+    return KeyInfo(**rows[0])

@@ -1,0 +1,278 @@
+"""Bring a database to the schema of this program: tables once, functions and grants whenever their text changes.
+
+Everything happens in one transaction under an advisory lock, so any number of processes may migrate at once and a
+failure leaves nothing half done. There is no way down: restore a backup instead.
+"""
+
+import asyncio
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from urllib.parse import urlsplit, urlunsplit
+
+import asyncpg
+
+from leasehold import sql
+from leasehold.engine import pack_files
+from leasehold.engine.database import Role, translated
+from leasehold.engine.pack_files import PackFiles
+from leasehold.errors import Conflict, LeaseholdError
+
+# Locks are numbers; these two are ours. Roles belong to the cluster while an advisory lock belongs to a database, so
+# role statements are run under a lock in one fixed database.
+_CLUSTER_LOCK = 7503
+_SCHEMA_LOCK = "select pg_advisory_xact_lock(7504, hashtext($1))"
+_LOCK_TRIES = 10
+_LEDGER = (
+    "create table if not exists {schema}.migration"
+    " (name text primary key, checksum text not null, release integer not null, applied_at timestamptz not null);"
+)
+_ADMINISTRATOR = (
+    "let an administrator run the output of `leasehold db sql --roles`, then `grant {schema}_owner to {user};"
+    " grant {schema}_api, {schema}_worker, {schema}_operator, {schema}_readonly to {user}`; then migrate again"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Migrated:
+    """What a migration did: the files that it applied, and the release that the database has now."""
+
+    applied: list[str]
+    release: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Status:
+    """How a database compares with this program. ``release`` is None where Leasehold was never installed."""
+
+    server: str
+    release: int | None
+    pending: list[str]
+
+
+async def migrate(url: str, *, schema: str = "leasehold", packs: Sequence[PackFiles] = ()) -> Migrated:
+    """Make the roles, then apply what is missing. ``url`` is a superuser, or owns the database and may create roles."""
+    await _make_roles(url, schema)
+    for attempt in range(_LOCK_TRIES):
+        with translated():
+            connection = await _connect(url)
+            try:
+                return await _apply(connection, schema, packs)
+            except asyncpg.LockNotAvailableError:
+                if attempt == _LOCK_TRIES - 1:
+                    raise
+            finally:
+                await connection.close()
+    raise AssertionError("unreachable")
+
+
+async def status(url: str, *, schema: str = "leasehold", packs: Sequence[PackFiles] = ()) -> Status:
+    with translated():
+        connection = await _connect(url)
+        try:
+            async with connection.transaction():
+                known = await _readable_ledger(connection, schema)
+            release = max((release for _, release in known.values()), default=None)
+            pending = [] if (release or 0) > sql.RELEASE else _pending(known)
+            pending += [file for pack in packs for file in pack.pending(known)]
+            return Status(
+                server=await connection.fetchval("show server_version"),
+                release=release,
+                pending=[file.name for file in pending],
+            )
+        finally:
+            await connection.close()
+
+
+def pending_files(applied: object) -> list[str]:
+    """The files that this program has and a database (name → checksum, as JSON) lacks or has otherwise."""
+    known: dict[str, str] = json.loads(str(applied or "{}"))
+    return [file.name for file in sql.read_all() if known.get(file.name) != file.checksum]
+
+
+def script(schema: str = "leasehold") -> str:
+    """All of it as one SQL text, to read or to feed to another tool, which then counts as a migration."""
+    files = "\n".join(f"-- {f.name}\n{sql.render(f.text, schema)}\n{_entry(f, schema)}" for f in sql.read_all())
+    return "\n".join(
+        [
+            sql.render(sql.read_roles(), schema),
+            "begin;",
+            "set local check_function_bodies = off;",
+            f"create schema if not exists {schema} authorization {schema}_owner;",
+            f"set local role {schema}_owner;",
+            _LEDGER.format(schema=schema),
+            files,
+            "commit;",
+        ]
+    )
+
+
+async def let_in(url: str, database: str, passwords: Mapping[Role, str], *, schema: str = "leasehold") -> None:
+    """Let the roles log in to a database. Only for a cluster that is ours alone: the embedded one."""
+    template = "alter role %1$I login password %2$L; grant connect on database %3$I to %1$I"
+    with translated():
+        connection = await _connect(url)
+        try:
+            statements = [
+                await connection.fetchval(
+                    "select format($1, $2::text, $3::text, $4::text)", template, f"{schema}_{role}", password, database
+                )
+                for role, password in passwords.items()
+            ]
+        finally:
+            await connection.close()
+    await _in_cluster(url, ";\n".join(statements), schema=schema)
+
+
+async def create_database(url: str, name: str, *, template: str | None = None) -> None:
+    """Make the database, unless it is there, and let only our roles in."""
+    with translated():
+        connection = await _connect(url)
+        try:
+            source = f' template "{template}"' if template else ""
+            await connection.execute(f'create database "{name}"{source}')
+            await connection.execute(f'revoke all on database "{name}" from public')
+        except asyncpg.DuplicateDatabaseError:
+            pass
+        finally:
+            await connection.close()
+
+
+async def _make_roles(url: str, schema: str) -> None:
+    with translated():
+        connection = await _connect(url)
+        try:
+            found = await connection.fetchval(
+                "select count(*) from pg_roles where rolname = any($1)", _role_names(schema)
+            )
+        finally:
+            await connection.close()
+    if found < len(_role_names(schema)):
+        await _in_cluster(url, sql.render(sql.read_roles(), schema), schema=schema)
+
+
+def _role_names(schema: str) -> list[str]:
+    return [f"{schema}_{name}" for name in ("owner", *Role)]
+
+
+async def _in_cluster(url: str, statements: str, *, schema: str) -> None:
+    with translated():
+        connection = await _connect(urlunsplit(urlsplit(url)._replace(path="/postgres")))
+        try:
+            async with connection.transaction():
+                await connection.execute("select pg_advisory_xact_lock($1)", _CLUSTER_LOCK)
+                await connection.execute(statements)
+        except asyncpg.InsufficientPrivilegeError as problem:
+            raise LeaseholdError(
+                f"{urlsplit(url).username} may not create roles: {problem}",
+                hint=_ADMINISTRATOR.format(schema=schema, user=urlsplit(url).username),
+            ) from problem
+        finally:
+            await connection.close()
+
+
+async def _apply(connection: asyncpg.Connection, schema: str, packs: Sequence[PackFiles]) -> Migrated:
+    async with connection.transaction():
+        await connection.execute(_SCHEMA_LOCK, schema)
+        borrowed = await _become_owner(connection, schema, [schema, *(pack.schema(schema) for pack in packs)])
+        migrated = await _run(connection, schema)
+        for pack in packs:
+            migrated.applied.extend(await _run_pack(connection, schema, pack))
+        if borrowed:
+            await connection.execute(f"reset role; revoke {schema}_owner from current_user")
+        return migrated
+
+
+async def _run(connection: asyncpg.Connection, schema: str) -> Migrated:
+    known = await _ledger(connection, schema)
+    release = max((release for _, release in known.values()), default=0)
+    if release > sql.RELEASE:  # a newer program was here: its functions serve us too, ours would not serve it
+        return Migrated(applied=[], release=release)
+    pending = _pending(known)
+    if pending:
+        # Never wait long for a lock that a running worker holds: everybody behind us would wait too.
+        await connection.execute("set local lock_timeout = '3s'; set local check_function_bodies = off")
+        await connection.execute(f"set local search_path = pg_catalog; {_LEDGER.format(schema=schema)}")
+    for file in pending:
+        await connection.execute(f"{sql.render(file.text, schema)};\n{_entry(file, schema)}")
+    return Migrated(applied=[file.name for file in pending], release=sql.RELEASE)
+
+
+async def _run_pack(connection: asyncpg.Connection, schema: str, pack: PackFiles) -> list[str]:
+    pending = pack.pending(await _ledger(connection, schema))
+    if pending:
+        await connection.execute("set local lock_timeout = '3s'; set local search_path = pg_catalog")
+    for file in pending:
+        text = pack_files.render(file.text, schema=schema, pack=pack.pack)
+        await connection.execute(f"{text};\n{_entry(file, schema)}")
+    if pending:
+        await connection.execute(pack_files.protect(pack, schema))
+    return [file.name for file in pending]
+
+
+async def _become_owner(connection: asyncpg.Connection, schema: str, schemas: Sequence[str]) -> bool:
+    """Make the schemas and act as their owner; True when membership had to be borrowed (a superuser needs none)."""
+    owner = f"{schema}_owner"
+    # Since 16 a role's creator is a member that may administer the role but not act as it.
+    act_as = "set" if connection.get_server_version().major >= 16 else "member"
+    may = await connection.fetchval(
+        "select rolsuper or pg_has_role(current_user, $1, $2) from pg_roles where rolname = current_user", owner, act_as
+    )
+    try:
+        if not may:
+            await connection.execute(f"grant {owner} to current_user")
+        for name in schemas:
+            await connection.execute(f"create schema if not exists {name} authorization {owner}")
+        await connection.execute(f"set local role {owner}")
+    except asyncpg.InsufficientPrivilegeError as problem:
+        raise LeaseholdError(
+            f"this login may not act as {owner}: {problem}",
+            hint=_ADMINISTRATOR.format(schema=schema, user=connection.get_settings().session_authorization),
+        ) from problem
+    return not may
+
+
+def _entry(file: sql.File, schema: str) -> str:
+    return (
+        f"insert into {schema}.migration values ('{file.name}', '{file.checksum}', {sql.RELEASE}, clock_timestamp())"
+        " on conflict (name) do update"
+        " set checksum = excluded.checksum, release = excluded.release, applied_at = excluded.applied_at;"
+    )
+
+
+def _pending(known: Mapping[str, tuple[str, int]]) -> list[sql.File]:
+    pending = [file for file in sql.read_all() if known.get(file.name, ("", 0))[0] != file.checksum]
+    for file in pending:
+        if file.is_table and file.name in known:
+            raise Conflict(
+                f"{file.name} has changed since this database was made with an unreleased version",
+                hint="make it anew: `leasehold down --wipe` for the embedded one, or drop the schema",
+            )
+    return pending
+
+
+async def _readable_ledger(connection: asyncpg.Connection, schema: str) -> dict[str, tuple[str, int]]:
+    """The ledger for somebody who is not its owner: as the operator, if this login may be that."""
+    role = f"{schema}_operator"
+    if await connection.fetchval("select pg_has_role(oid, 'member') from pg_roles where rolname = $1", role):
+        await connection.execute(f"set local role {role}")
+    return await _ledger(connection, schema)
+
+
+async def _ledger(connection: asyncpg.Connection, schema: str) -> dict[str, tuple[str, int]]:
+    if await connection.fetchval("select to_regclass($1)", f"{schema}.migration") is None:
+        return {}
+    rows = await connection.fetch(f"select name, checksum, release from {schema}.migration")
+    return {row["name"]: (row["checksum"], row["release"]) for row in rows}
+
+
+async def _connect(url: str) -> asyncpg.Connection:
+    # PostgreSQL answers 57P03 while it starts up or recovers: worth a few tries.
+    for attempt in range(50):
+        try:
+            return await asyncpg.connect(url, server_settings={"application_name": "leasehold-migrate"})
+        except asyncpg.CannotConnectNowError:
+            if attempt == 49:
+                raise
+            await asyncio.sleep(0.1)
+    raise AssertionError("unreachable")

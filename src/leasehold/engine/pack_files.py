@@ -1,0 +1,139 @@
+"""The SQL files of packs: numbered, applied once each, and then every table is put under the tenants' policy.
+
+A pack's file says ``pack.`` for its own schema, which becomes ``<schema>_<pack>.``, and ``leasehold.`` and
+``leasehold_worker`` for the engine's, as the engine's own files do.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import asyncpg
+
+from leasehold import sql
+from leasehold.errors import Conflict
+
+_OWN_NAME = re.compile(r"\bpack(?=\.)|(?<=\bschema )pack\b")
+
+# A view acts as its owner, who is above row security, unless it has one of these options.
+_INVOKER = "array['security_invoker=true', 'security_invoker=on', 'security_invoker=yes', 'security_invoker=1']"
+
+# Partitions are reached through their parents only, so they need no policy.
+_PROTECT = """
+do $$
+declare
+  v_table text;
+begin
+  select string_agg(format('%I', c.relname), ', ') into v_table
+  from pg_class c
+  where c.relnamespace = '{own}'::regnamespace and c.relkind in ('r', 'p') and not exists (
+    select from pg_attribute a
+    where a.attrelid = c.oid and a.attname = 'tenant_id' and a.atttypid = 'uuid'::regtype and a.attnotnull
+  );
+  if v_table is not null then
+    raise exception 'pack {pack}: no column "tenant_id uuid not null" in %', v_table
+      using errcode = 'LH400', hint = 'every table of a pack belongs to tenants';
+  end if;
+  select string_agg(format('%I', c.relname), ', ') into v_table
+  from pg_class c
+  where c.relnamespace = '{own}'::regnamespace
+    and (c.relkind = 'm' or c.relkind = 'v' and not coalesce(c.reloptions && {invoker}, false));
+  if v_table is not null then
+    raise exception 'pack {pack}: these views would show the rows of all tenants: %', v_table
+      using errcode = 'LH400', hint = 'create view … with (security_invoker = true)';
+  end if;
+
+  grant usage on schema {own} to {schema}_api, {schema}_worker, {schema}_operator, {schema}_readonly;
+  for v_table in
+    select c.relname from pg_class c where c.relnamespace = '{own}'::regnamespace and c.relkind = 'v'
+  loop
+    execute format(
+      'grant select on {own}.%I to {schema}_api, {schema}_worker, {schema}_operator, {schema}_readonly', v_table);
+  end loop;
+  grant usage on all sequences in schema {own} to {schema}_api, {schema}_worker;
+  for v_table in
+    select c.relname from pg_class c
+    where c.relnamespace = '{own}'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
+  loop
+    execute format('alter table {own}.%I enable row level security', v_table);
+    execute format('drop policy if exists own_rows on {own}.%I', v_table);
+    execute format(
+      'create policy own_rows on {own}.%I for all to {schema}_api, {schema}_worker, {schema}_readonly
+         using (tenant_id = nullif(current_setting(''leasehold.tenant'', true), '''')::uuid)
+         with check (tenant_id = nullif(current_setting(''leasehold.tenant'', true), '''')::uuid)', v_table);
+    execute format('drop policy if exists all_rows on {own}.%I', v_table);
+    execute format('create policy all_rows on {own}.%I for select to {schema}_operator using (true)', v_table);
+    execute format(
+      'grant select on {own}.%I to {schema}_api, {schema}_worker, {schema}_operator, {schema}_readonly', v_table);
+    execute format('grant insert, update, delete on {own}.%I to {schema}_api, {schema}_worker', v_table);
+  end loop;
+end
+$$;
+"""
+
+# What "packs check" complains about: as a fault for each table or view that a tenant could see too much of.
+_FAULTS = f"""
+select c.relname as name,
+  case
+    when c.relkind in ('m', 'v') and not coalesce(c.reloptions && {_INVOKER}, false)
+      then 'a view that shows the rows of all tenants'
+    when c.relkind in ('m', 'v') then null
+    when not exists (
+      select from pg_attribute a
+      where a.attrelid = c.oid and a.attname = 'tenant_id' and a.atttypid = 'uuid'::regtype and a.attnotnull
+    ) then 'no column "tenant_id uuid not null"'
+    when c.relispartition and c.relacl is not null and exists (
+      select from aclexplode(c.relacl) acl where acl.grantee <> c.relowner
+    ) then 'a partition with grants of its own: its parent''s policy does not hold there'
+    when c.relispartition then null
+    when not c.relrowsecurity then 'no row security'
+    when not exists (select from pg_policy p where p.polrelid = c.oid and p.polname = 'own_rows')
+      then 'no policy own_rows'
+    when exists (
+      select from pg_policy p
+      where p.polrelid = c.oid and p.polpermissive and p.polname not in ('own_rows', 'all_rows')
+    ) then 'a permissive policy of its own, which lets more rows through'
+    when pg_get_userbyid(c.relowner) <> $2 then 'another owner than ' || $2
+  end as fault
+from pg_class c
+where c.relnamespace = to_regnamespace($1) and c.relkind in ('r', 'p', 'm', 'v')
+order by 1
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PackFiles:
+    """The numbered files of one pack, in order; their names are those of the ledger: ``packs/shop/0001_orders.sql``."""
+
+    pack: str
+    files: tuple[sql.File, ...]
+
+    def schema(self, schema: str) -> str:
+        """The name of its own schema."""
+        return f"{schema}_{self.pack}"
+
+    def pending(self, known: Mapping[str, tuple[str, int]]) -> list[sql.File]:
+        """What the ledger lacks. A file that has changed since it was applied is refused."""
+        for file in self.files:
+            if file.name in known and known[file.name][0] != file.checksum:
+                raise Conflict(
+                    f"{file.name} has changed since it was applied here",
+                    hint="leave applied files as they are, and add a new one with the next number",
+                )
+        return [file for file in self.files if file.name not in known]
+
+
+def render(text: str, *, schema: str, pack: str) -> str:
+    """Put the names of the pack's schema, the engine's schema and the roles into a file's text."""
+    return _OWN_NAME.sub(f"{schema}_{pack}", sql.render(text, schema))
+
+
+def protect(files: PackFiles, schema: str) -> str:
+    """The statement that puts every table of the pack under the tenants' policy, or refuses."""
+    return _PROTECT.format(own=files.schema(schema), schema=schema, pack=files.pack, invoker=_INVOKER)
+
+
+async def faults(connection: asyncpg.Connection, files: PackFiles, *, schema: str) -> list[str]:
+    """What is wrong with the tables of a pack in this database; empty when all is well."""
+    rows: Sequence[Mapping[str, str]] = await connection.fetch(_FAULTS, files.schema(schema), f"{schema}_owner")
+    return [f"{files.schema(schema)}.{row['name']}: {row['fault']}" for row in rows if row["fault"]]

@@ -1,0 +1,84 @@
+"""A pool of connections without ceremony.
+
+Our shortest calls take about as long as asyncpg's own pool takes to hand a connection out and to take it back. Every
+setting of ours ends with its transaction, so there is nothing to reset; and a call that was cut off gives its
+connection up, so there is nothing to repair.
+"""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+
+import asyncpg
+
+#: Errors after which the server may still be answering; so does every cancellation.
+_CUT_OFF = (OSError, TimeoutError, asyncpg.InterfaceError, asyncpg.InternalClientError)
+#: One that nobody has needed for so long is closed.
+_IDLE_SECONDS = 300.0
+
+
+class Pool:
+    """At most ``size`` connections, opened when they are needed, used newest first."""
+
+    def __init__(self, connect: Callable[[], Awaitable[asyncpg.Connection]], size: int) -> None:
+        self._connect = connect
+        self._closed = False
+        self._permits = asyncio.Semaphore(size)
+        self._idle: list[tuple[asyncpg.Connection, float]] = []  # and since when
+        self._used: set[asyncpg.Connection] = set()
+
+    @asynccontextmanager
+    async def connection(self) -> AsyncIterator[asyncpg.Connection]:
+        """A connection for the block. One whose call may be unfinished is not used again."""
+        connection = await self._take()
+        try:
+            yield connection
+        except BaseException as problem:
+            if not isinstance(problem, Exception) or isinstance(problem, _CUT_OFF):
+                connection.terminate()
+            raise
+        finally:
+            self._give_back(connection)
+
+    async def close(self) -> None:
+        """One that is in use is closed when its user is done."""
+        self._closed = True
+        while self._idle:
+            await self._idle.pop()[0].close()
+
+    def terminate(self) -> None:
+        """At once, without a word to the server."""
+        self._closed = True
+        for connection in [*self._used, *(idle for idle, _ in self._idle)]:
+            connection.terminate()
+        self._idle.clear()
+
+    async def _take(self) -> asyncpg.Connection:
+        await self._permits.acquire()
+        try:
+            if self._closed:
+                raise asyncpg.InterfaceError("the pool is closed")
+            connection = self._newest() or await self._connect()
+        except BaseException:
+            self._permits.release()
+            raise
+        self._used.add(connection)
+        return connection
+
+    def _newest(self) -> asyncpg.Connection | None:
+        while self._idle:
+            connection, _ = self._idle.pop()
+            if not connection.is_closed():
+                return connection
+        return None
+
+    def _give_back(self, connection: asyncpg.Connection) -> None:
+        self._used.discard(connection)
+        if not connection.is_closed() and (self._closed or connection.is_in_transaction()):
+            connection.terminate()
+        if not connection.is_closed():
+            self._idle.append((connection, time.monotonic()))
+            if self._idle[0][1] < time.monotonic() - _IDLE_SECONDS:
+                self._idle.pop(0)[0].terminate()
+        self._permits.release()

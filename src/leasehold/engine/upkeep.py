@@ -1,0 +1,72 @@
+"""Upkeep: what the engine needs done now and then, by any worker."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from leasehold.engine.database import Database
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Swept:
+    """What the leader saw on one walk over a lane."""
+
+    lane: int
+    snapshot: str
+    floor: int
+    moved: int
+
+
+async def take_duty(db: Database, duty: str, worker: UUID, seconds: float) -> bool:
+    return bool(await db.value("take_duty", duty, worker, seconds))
+
+
+async def list_lanes(db: Database) -> list[int]:
+    return [row[0] for row in await db.call("list_lanes")]
+
+
+async def sweep(db: Database, lanes: Sequence[int], start: Sequence[int], publish: Sequence[int | None]) -> list[Swept]:
+    return [Swept(**row) for row in await db.call("sweep", lanes, start, publish)]
+
+
+async def sweep_tokens(db: Database, publish: int | None) -> tuple[str, int]:
+    """The snapshot of the walk over the leases, and the token floor that it allows."""
+    row = (await db.call("sweep_tokens", publish))[0]
+    return row["snapshot"], row["floor"]
+
+
+async def promote(db: Database, limit: int = 1000) -> int:
+    return int(await db.value("promote", limit))
+
+
+async def unpark(db: Database) -> int:
+    return int(await db.value("unpark", None))
+
+
+async def reap(db: Database) -> int:
+    return int(await db.value("reap"))
+
+
+async def reap_strays(db: Database, limit: int = 1000) -> int:
+    return int(await db.value("reap_strays", limit))
+
+
+async def count_waiting(db: Database) -> int:
+    """How many tenants are over their quota."""
+    return int(await db.value("count_waiting"))
+
+
+async def make_partitions(db: Database, days_ahead: int = 3) -> int:
+    return int(await db.value("make_partitions", days_ahead))
+
+
+async def drop_partitions(db: Database, days: int) -> int:
+    return int(await db.value("drop_partitions", days))
+
+
+async def purge(db: Database, *, history_days: int, result_days: int, limit: int = 5000) -> int:
+    return int(await db.value("purge", history_days, result_days, limit))
+
+
+async def roll_up(db: Database) -> int:
+    return int(await db.value("roll_up"))

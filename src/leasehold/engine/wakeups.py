@@ -1,0 +1,144 @@
+"""Wake-ups: hints that there may be work, or news of jobs, so that nobody need wait for the next poll.
+
+They may be lost, late or doubled. Polling is the truth.
+"""
+
+import asyncio
+import logging
+import random
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from types import TracebackType
+from typing import Any, Self
+
+import asyncpg
+
+from leasehold.engine.database import Database, Target, translated
+from leasehold.errors import LeaseholdError
+from leasehold.log import emit
+
+#: At most one notification for each queue in this time, and process.
+COALESCE_SECONDS = 0.005
+#: The same for news of jobs.
+NEWS_SECONDS = 0.05
+_CONNECT_SECONDS = 10.0
+_CHECK_SECONDS = 30.0
+
+
+def ready_channel(schema: str) -> str:
+    return f"{schema}_ready"
+
+
+def news_channel(schema: str) -> str:
+    """Where workers tell that events were stored or jobs have ended, for those who follow them."""
+    return f"{schema}_news"
+
+
+class Listener:
+    """Hears of queues that have work, on a connection of its own (LISTEN belongs to a session). Reconnects for ever.
+
+    ``heard`` is called with the queue's name; "" means any queue. Behind a pooler that gives no session to listen on it
+    says so and hears nothing.
+    """
+
+    def __init__(self, target: Target, heard: Callable[[str], None], *, channel: str | None = None) -> None:
+        self._target = target
+        self._heard = heard
+        self._channel = channel or ready_channel(target.schema)
+        self._lost = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+        self.listening = asyncio.Event()
+
+    async def __aenter__(self) -> Self:
+        if self._target.listens_at is None:
+            emit("no wake-ups behind a pooler", instead="polling", way_out="set LEASEHOLD_LISTEN_URL")
+        else:
+            self._task = asyncio.create_task(self._listen_forever())
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._task is None:
+            return
+        self._task.cancel()
+        with suppress(asyncio.CancelledError):
+            await self._task
+
+    async def _listen_forever(self) -> None:
+        while True:
+            try:
+                await self._listen()
+            except LeaseholdError as problem:
+                emit("wake-ups lost", level=logging.WARNING, problem=problem)
+            self.listening.clear()
+            await asyncio.sleep(random.uniform(0.2, 2.0))
+
+    async def _listen(self) -> None:
+        """Listen until the connection is lost."""
+        with translated():
+            self._lost.clear()
+            connection = await asyncpg.connect(
+                self._target.listens_at,
+                timeout=_CONNECT_SECONDS,
+                statement_cache_size=0,
+                server_settings={"application_name": f"leasehold-{self._target.role}-listen"},
+            )
+            try:
+                connection.add_termination_listener(lambda _: self._lost.set())
+                await connection.add_listener(self._channel, self._notified)
+                self.listening.set()
+                self._heard("")  # what was sent before we listened is not told again
+                while not await self._is_lost():
+                    await connection.execute("select 1", timeout=_CONNECT_SECONDS)
+            finally:
+                # Not close(): it says goodbye, and a black hole never answers.
+                connection.terminate()
+
+    async def _is_lost(self) -> bool:
+        """True as soon as the connection is lost, False when it is time to see whether the other side is there."""
+        try:
+            async with asyncio.timeout(_CHECK_SECONDS):
+                return await self._lost.wait()
+        except TimeoutError:
+            return False
+
+    def _notified(self, _connection: Any, _pid: int, _channel: str, payload: str) -> None:
+        self._heard(payload)
+
+
+class Notifier:
+    """Tells idle workers that a queue has work: after the commit, coalesced, and never a reason to fail."""
+
+    def __init__(self, db: Database, *, channel: str | None = None, every_s: float = COALESCE_SECONDS) -> None:
+        self._db = db
+        self._channel = channel or ready_channel(db.target.schema)
+        self._every_s = every_s
+        self._waiting: set[str] = set()
+        self._sent_at = 0.0
+        self._task: asyncio.Task[None] | None = None
+
+    def notify(self, queue: str = "") -> None:
+        """Call it after the enqueue has committed. "" stands for whichever queue the kind's jobs go to."""
+        self._waiting.add(queue)
+        if self._task is None or self._task.done():
+            self._task = asyncio.create_task(self._send_waiting())
+
+    async def close(self) -> None:
+        """Send what waits."""
+        if self._task is not None:
+            await self._task
+
+    async def _send_waiting(self) -> None:
+        while self._waiting:
+            await asyncio.sleep(max(0.0, self._sent_at + self._every_s - time.monotonic()))
+            queues, self._waiting = self._waiting, set()
+            self._sent_at = time.monotonic()
+            await self._send(sorted(queues))
+
+    async def _send(self, queues: list[str]) -> None:
+        try:
+            await self._db.notify(self._channel, queues)
+        except LeaseholdError as problem:
+            emit("wake-up not sent", level=logging.WARNING, problem=problem)

@@ -1,0 +1,311 @@
+"""Endpoints, events and deliveries."""
+
+import base64
+import json
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+import asyncpg
+
+from leasehold import payload
+from leasehold.engine.database import Database
+from leasehold.engine.scope import Scope
+from leasehold.errors import BadInput
+from leasehold.net.address import parse_address
+from leasehold.net.policy import Policy
+from leasehold.net.redirects import make_ask
+from leasehold.net.signature import PLAIN, STANDARD, TIMESTAMPED, Scheme
+from leasehold.net.urls import Url, parse_url
+from leasehold.secrets import Keys, Sealed
+from leasehold.settings import Settings
+
+SCHEMES = {"standard": STANDARD, "stripe": TIMESTAMPED, "sha256": PLAIN}
+#: Parts of a scheme whose header may have another name.
+_NAMED = ("signature", "message_id", "timestamp")
+#: Seconds that old secrets go on signing.
+OVERLAP_S = 24 * 3600.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Endpoint:
+    """Whom events are sent to. ``headers`` are names; ``secrets`` is how many sign."""
+
+    endpoint_id: UUID
+    url: str
+    events: list[str]
+    format: str
+    header_names: dict[str, str]
+    headers: list[str]
+    max_in_flight: int
+    timeout_s: float
+    disable_after: timedelta
+    state: str
+    reason: str | None
+    state_at: datetime
+    created_at: datetime
+    failing_since: datetime | None
+    resting_until: datetime | None
+    secrets: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Delivery:
+    """One event on its way to one endpoint."""
+
+    delivery_id: UUID
+    event_id: UUID
+    endpoint_id: UUID
+    job_id: UUID | None
+    type: str
+    subject_type: str
+    subject_id: str
+    state: str
+    reason: str | None
+    attempts: int
+    status: int | None
+    created_at: datetime
+    ended_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeliveryAttempt:
+    """What was sent and what came back, redacted."""
+
+    n: int
+    at: datetime
+    request_headers: dict[str, str]
+    status: int | None
+    response_body: str | None
+    error: str | None
+    duration_ms: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sending:
+    """What is to be done about a delivery; there is a letter for the verdict ``send`` only."""
+
+    verdict: str
+    delay_s: float | None
+    reason: str | None
+    letter: "Letter | None"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Letter:
+    """What is to be sent where, signed with which secrets."""
+
+    event_id: UUID
+    url: str
+    format: str
+    header_names: dict[str, str]
+    timeout_s: float
+    body: bytes
+    secrets: list[Sealed]  # newest first
+    headers: Sealed | None
+
+
+# -- endpoints ------------------------------------------------------------------------------------------------------
+
+
+async def create_endpoint(
+    scope: Scope,
+    tenant: UUID,
+    keys: Keys,
+    settings: Settings,
+    *,
+    url: str,
+    events: Sequence[str],
+    format_: str = "standard",
+    header_names: Mapping[str, str] | None = None,
+    headers: Mapping[str, str] | None = None,
+    max_in_flight: int = 10,
+    timeout_s: float = 15.0,
+    disable_after: timedelta = timedelta(days=5),
+) -> tuple[UUID, str]:
+    """A new endpoint and its secret, which nobody is told again."""
+    checked = _checked_url(url, settings)
+    _check_headers(checked, scheme_of(format_, header_names or {}), headers or {})
+    names = json.dumps(dict(header_names or {}))
+    limits = max_in_flight, timeout_s, disable_after.total_seconds()
+    endpoint: UUID = await scope.value("create_endpoint", str(checked), events, format_, names, *limits, tenant=tenant)
+    if headers:
+        sealed = keys.seal(json.dumps(dict(headers)), tenant=tenant, name=f"endpoint/{endpoint}/headers")
+        await scope.call("put_endpoint_headers", endpoint, sorted(headers), sealed.key_id, sealed.wrapped, sealed.box)
+    return endpoint, await rotate_secret(scope, tenant, endpoint, keys)
+
+
+async def rotate_secret(scope: Scope, tenant: UUID, endpoint: UUID, keys: Keys, *, overlap_s: float = OVERLAP_S) -> str:
+    """A new secret for an endpoint. Those before it go on signing for a while."""
+    secret = "whsec_" + base64.b64encode(secrets.token_bytes(32)).decode()
+    sealed = keys.seal(secret, tenant=tenant, name=f"endpoint/{endpoint}/{secrets.token_hex(8)}")
+    await scope.call("put_endpoint_secret", endpoint, sealed.name, sealed.key_id, sealed.wrapped, sealed.box, overlap_s)
+    return secret
+
+
+def scheme_of(format_: str, header_names: Mapping[str, str]) -> Scheme:
+    """How an endpoint's events are signed."""
+    if format_ not in SCHEMES:
+        raise BadInput(f"there is no format {format_!r}", hint=f"known formats: {', '.join(SCHEMES)}")
+    if unknown := [name for name in header_names if name not in _NAMED]:
+        raise BadInput(f"a signature has no header for {unknown[0]!r}", hint=f"known: {', '.join(_NAMED)}")
+    return replace(SCHEMES[format_], **header_names)
+
+
+def _checked_url(text: str, settings: Settings) -> Url:
+    """In the clear only to hosts that the operator allows. What its name leads to is judged each time it is called."""
+    url, policy = parse_url(text), Policy.from_settings(settings)
+    policy.judge_url(url)
+    address = parse_address(url.host)
+    named = any(entry.names(url.host, url.port) for entry in policy.allow)
+    covered = address is not None and any(entry.covers(address, url.port) for entry in policy.allow)
+    if url.scheme == "http" and not (named or covered):
+        raise BadInput(
+            f"{url} would be sent in the clear", hint="use https, or let an operator add it to LEASEHOLD_FETCH_ALLOW"
+        )
+    return url
+
+
+def _check_headers(url: Url, scheme: Scheme, headers: Mapping[str, str]) -> None:
+    ours = [name for name in (scheme.signature, scheme.message_id, scheme.timestamp) if name]
+    taken = {name.lower() for name in ("Content-Type", *ours)}
+    if clash := [name for name in headers if name.lower() in taken]:
+        raise BadInput(f"the header {clash[0]} is ours to send")
+    make_ask("POST", url, dict.fromkeys(ours, "x") | dict(headers), b"", user_agent="x")
+
+
+async def list_endpoints(db: Database, tenant: UUID, endpoint: UUID | None = None) -> list[Endpoint]:
+    rows = await db.call("list_endpoints", endpoint, tenant=tenant)
+    return [Endpoint(**dict(row) | {"header_names": payload.decode(row["header_names"])}) for row in rows]
+
+
+async def set_endpoint_state(db: Database, tenant: UUID, endpoint: UUID, state: str, reason: str | None = None) -> None:
+    await db.call("set_endpoint_state", endpoint, state, reason, tenant=tenant)
+
+
+async def remove_endpoint(db: Database, tenant: UUID, endpoint: UUID) -> None:
+    await db.call("remove_endpoint", endpoint, tenant=tenant)
+
+
+async def test_endpoint(db: Database, tenant: UUID, endpoint: UUID) -> UUID:
+    delivery: UUID = await db.value("test_endpoint", endpoint, tenant=tenant)
+    return delivery
+
+
+# -- events and deliveries ------------------------------------------------------------------------------------------
+
+
+async def emit_event(
+    db: Database,
+    tenant: UUID,
+    type_: str,
+    *,
+    subject_type: str,
+    subject_id: str,
+    data: Any,
+    connection: asyncpg.Connection | None = None,
+) -> UUID:
+    """Tell the tenant's endpoints, in the caller's transaction if there is one; the event's id."""
+    text = payload.encode(data, what="data")
+    rows = await db.call("emit_event", type_, subject_type, subject_id, text, tenant=tenant, connection=connection)
+    event: UUID = rows[0][0]
+    return event
+
+
+async def list_deliveries(
+    db: Database,
+    tenant: UUID,
+    *,
+    endpoint: UUID | None = None,
+    state: str | None = None,
+    before: UUID | None = None,
+    limit: int = 50,
+) -> list[Delivery]:
+    rows = await db.call("list_deliveries", endpoint, state, before, limit, tenant=tenant)
+    return [Delivery(**row) for row in rows]
+
+
+async def list_delivery_attempts(db: Database, tenant: UUID, delivery: UUID) -> list[DeliveryAttempt]:
+    names = DeliveryAttempt.__slots__
+    rows = [dict(row) for row in await db.call("list_delivery_attempts", delivery, tenant=tenant)]
+    for row in rows:
+        row["request_headers"] = payload.decode(row["request_headers"])
+    return [DeliveryAttempt(**{name: row[name] for name in names}) for row in rows]
+
+
+async def resend_delivery(db: Database, tenant: UUID, delivery: UUID) -> None:
+    await db.call("resend_delivery", delivery, tenant=tenant)
+
+
+async def recover_deliveries(db: Database, tenant: UUID, endpoint: UUID, since: datetime) -> int:
+    return int(await db.value("recover_deliveries", endpoint, since, tenant=tenant))
+
+
+# -- attempts -------------------------------------------------------------------------------------------------------
+
+
+async def begin_delivery(db: Database, tenant: UUID, delivery: UUID, job: UUID) -> Sending | None:
+    """What this job is to do about it; None when the delivery is over, or another job's."""
+    rows = await db.call("begin_delivery", delivery, job, tenant=tenant)
+    if not rows:
+        return None
+    row = rows[0]
+    letter = _letter(tenant, row) if row["verdict"] == "send" else None
+    return Sending(verdict=row["verdict"], delay_s=row["delay_s"], reason=row["reason"], letter=letter)
+
+
+def _letter(tenant: UUID, row: Any) -> Letter:
+    sealed = _sealed(tenant, row)
+    return Letter(
+        **{name: row[name] for name in ("event_id", "url", "format", "timeout_s")},
+        header_names=payload.decode(row["header_names"]),
+        body=row["event"].encode(),
+        secrets=[one for one in sealed if not one.name.endswith("/headers")],
+        headers=next((one for one in sealed if one.name.endswith("/headers")), None),
+    )
+
+
+def _sealed(tenant: UUID, row: Any) -> list[Sealed]:
+    columns = [row[name] or [] for name in ("names", "key_ids", "wrapped", "boxes")]
+    return [
+        Sealed(tenant_id=tenant, name=name, key_id=key_id, wrapped=wrapped, box=box)
+        for name, key_id, wrapped, box in zip(*columns, strict=True)
+    ]
+
+
+async def end_delivery(
+    db: Database,
+    tenant: UUID,
+    delivery: UUID,
+    job: UUID,
+    *,
+    status: int | None,
+    error: str | None,
+    request_headers: Mapping[str, str],
+    response_body: str | None,
+    duration_ms: int,
+    is_last: bool,
+    rest_s: float | None,
+) -> str:
+    """What the delivery is now: delivered, pending, failed or disabled."""
+    headers = json.dumps(dict(request_headers))
+    verdict = await db.value(
+        "end_delivery", delivery, job, status, error, headers, response_body, duration_ms, is_last, rest_s,
+        tenant=tenant,
+    )  # fmt: skip
+    return str(verdict)
+
+
+# -- upkeep ---------------------------------------------------------------------------------------------------------
+
+
+async def collect_job_events(db: Database) -> int:
+    """How many deliveries were sent on their way."""
+    return int(await db.value("collect_job_events"))
+
+
+async def purge_events(db: Database, *, history_days: int) -> int:
+    return int(await db.value("purge_events", history_days))

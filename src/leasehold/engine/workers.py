@@ -1,0 +1,40 @@
+"""Workers: register, beat, end."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+from uuid import UUID
+
+from leasehold import payload
+from leasehold.engine.database import Database
+from leasehold.job import WorkerInfo
+
+
+async def register_worker(
+    db: Database,
+    *,
+    name: str,
+    version: str,
+    queues: Sequence[str],
+    kinds: Mapping[str, Mapping[str, Any]],
+    slots: int,
+    lease_s: float,
+) -> UUID:
+    """The id under which the worker holds leases. ``kinds`` are those it handles, each with its options."""
+    worker: UUID = await db.value(
+        "register_worker", name, version, queues, payload.encode(kinds, what="kinds"), slots, lease_s
+    )
+    return worker
+
+
+async def beat(db: Database, worker: UUID) -> set[int]:
+    """Tokens whose cancel was asked for. Raises WorkerLost when the silence was too long."""
+    return set(await db.value("beat", worker))
+
+
+async def end_worker(db: Database, worker: UUID) -> int:
+    """How many leases went back."""
+    return int(await db.value("end_worker", worker))
+
+
+async def list_workers(db: Database) -> list[WorkerInfo]:
+    return [WorkerInfo(**row) for row in await db.call("list_workers")]
