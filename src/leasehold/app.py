@@ -1,0 +1,381 @@
+"""The object a program makes: its handlers by kind, and the way to ask for work.
+
+app = Leasehold()
+
+@app.handler("shop.refund", queue="money", attempts=5, timeout=60)
+async def refund(ctx: Context, order: RefundOrder) -> Receipt: ...
+
+await refund.enqueue(RefundOrder(...), tenant="acme", key="r-1")
+await app.enqueue("shop.refund", {...}, tenant="acme", conn=my_open_transaction)
+"""
+
+import asyncio
+import importlib
+import os
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from dataclasses import replace
+from types import ModuleType
+from typing import Any
+from uuid import UUID
+
+from leasehold.client import Backend, Client, plain_options
+from leasehold.context import Context
+from leasehold.engine import foreign
+from leasehold.engine.database import Database
+from leasehold.engine.secrets import secret_keys
+from leasehold.engine.tenants import create_queue
+from leasehold.errors import BadInput, NotFound
+from leasehold.handlers import SHORT, Function, Handler
+from leasehold.job import Enqueued, Job
+from leasehold.net.fetch import Fetcher
+from leasehold.payload import decode, encode
+from leasehold.schedules import Schedule
+from leasehold.secrets import Keys
+from leasehold.settings import Settings
+
+#: ``async def timing(ctx, call_next): … return await call_next()``
+Middleware = Callable[[Context, Callable[[], Awaitable[Any]]], Awaitable[Any]]
+#: A function that returns an async context manager; the mapping it gives becomes part of ``ctx.resources``.
+Lifespan = Callable[[], AbstractAsyncContextManager[Mapping[str, Any] | None]]
+
+
+class Leasehold:
+    """A program's handlers. Run them with ``leasehold worker module:app``; ask for work with ``enqueue``.
+
+    The database is opened by the first enqueue; ``async with app`` (or ``await app.close()``) closes it.
+    """
+
+    def __init__(self, settings: Settings | None = None) -> None:
+        self.handlers: dict[str, Handler] = {}
+        self.middlewares: list[Middleware] = []
+        self.lifespans: list[Lifespan] = []
+        self.schedules: list[Schedule] = []
+        self._settings = settings
+        self._backend: Backend | None = None
+        self._opening: asyncio.Lock | None = None
+        self._fetcher: Fetcher | None = None
+        self._secret_keys: Keys | None = None
+
+    # -- what the program handles -------------------------------------------------------------------------------
+
+    def handler(self, kind: str, **options: Any) -> Callable[[Function], "Kind"]:
+        """Let the decorated function handle this kind; options are the defaults of its jobs."""
+
+        def register(function: Function) -> Kind:
+            if kind in self.handlers:
+                other = self.handlers[kind].function
+                raise BadInput(f"{kind} has two handlers: {other.__qualname__} and {function.__qualname__}")
+            self.handlers[kind] = Handler.of(kind, function, options)
+            return Kind(self, self.handlers[kind])
+
+        return register
+
+    def middleware(self, function: Middleware) -> Middleware:
+        """Wrap every attempt: the first one declared is the outermost."""
+        self.middlewares.append(function)
+        return function
+
+    def lifespan(self, function: Callable[[], AsyncIterator[Mapping[str, Any] | None]]) -> Lifespan:
+        """Open what all attempts of a worker share; the function yields once, a mapping for ``ctx.resources``."""
+        opened = asynccontextmanager(function)
+        self.lifespans.append(opened)
+        return opened
+
+    def schedule(self, name: str, kind: "str | Kind", payload: Any = None, **given: Any) -> Schedule:
+        """Declare a schedule: a worker that starts brings it into the database, but never over what people changed.
+
+        One of cron, every, at; zone, starts_at, ends_at, jitter, overlap, catch_up, catch_up_max, tick_as, tenant; and
+        options of its jobs: queue, priority, attempts, timeout, tags, …
+        """
+        kind = kind.kind if isinstance(kind, Kind) else kind
+        schedule = Schedule.of(name, kind, payload, **_long_names(given))
+        self.declare(schedule)
+        return schedule
+
+    def declared_schedules(self) -> list[Schedule]:
+        """With their payloads as JSON, checked against the handlers' types."""
+        return [replace(schedule, payload=self._scheduled_payload(schedule)) for schedule in self.schedules]
+
+    def include(self, other: "Leasehold") -> None:
+        """Take the handlers, middleware, lifespans and schedules of another app in."""
+        for kind, handler in other.handlers.items():
+            if kind in self.handlers:
+                mine = self.handlers[kind].function
+                raise BadInput(f"{kind} has two handlers: {mine.__qualname__} and {handler.function.__qualname__}")
+            self.handlers[kind] = handler
+        self.middlewares += other.middlewares
+        self.lifespans += other.lifespans
+        for schedule in other.schedules:
+            self.declare(schedule)
+
+    def declare(self, schedule: Schedule) -> None:
+        """As ``schedule``, with the value made already."""
+        if any((one.tenant, one.name) == (schedule.tenant, schedule.name) for one in self.schedules):
+            raise BadInput(f"schedule {schedule.name} is declared twice", hint="one of them needs another name")
+        self.schedules.append(schedule)
+
+    def _scheduled_payload(self, schedule: Schedule) -> Any:
+        value = schedule.payload
+        if schedule.tick_as:  # any tick will do to check it
+            value = {**(value or {}), schedule.tick_as: "2000-01-01T00:00:00Z"}
+        [text], _ = self.prepare(schedule.kind, [value], {})
+        checked = decode(text)
+        if schedule.tick_as and checked.pop(schedule.tick_as, None) is None:
+            raise BadInput(
+                f"schedule {schedule.name}: the payload of {schedule.kind} has no member {schedule.tick_as!r}",
+                hint="tick_as names the one that gets the tick",
+            )
+        return checked
+
+    @property
+    def queues(self) -> list[str]:
+        return sorted({"default", *(handler.queue for handler in self.handlers.values())})
+
+    @asynccontextmanager
+    async def open_resources(self) -> AsyncIterator[dict[str, Any]]:
+        """Enter the lifespans; what they give, together."""
+        async with AsyncExitStack() as stack:
+            stack.push_async_callback(self._close_fetcher)
+            opened = [await stack.enter_async_context(lifespan()) for lifespan in self.lifespans]
+            yield {name: value for given in opened for name, value in (given or {}).items()}
+
+    @property
+    def fetcher(self) -> Fetcher:
+        """The connections to the outside that all attempts of this process share; made at the first use."""
+        self._fetcher = self._fetcher or Fetcher(self.settings)
+        return self._fetcher
+
+    @property
+    def secret_keys(self) -> Keys:
+        """What tenants' secrets are sealed with."""
+        self._secret_keys = self._secret_keys or secret_keys(self.settings)
+        return self._secret_keys
+
+    async def _close_fetcher(self) -> None:
+        fetcher, self._fetcher = self._fetcher, None
+        if fetcher:
+            await fetcher.__aexit__(None, None, None)
+
+    # -- asking for work ----------------------------------------------------------------------------------------
+
+    async def enqueue(
+        self,
+        kind: str,
+        value: Any = None,
+        *,
+        tenant: str | UUID | None = None,
+        key: str | None = None,
+        conn: Any = None,
+        **options: Any,
+    ) -> Enqueued:
+        """Ask for one job. With ``conn``, an open transaction of the caller's own, the job commits or not with it."""
+        keys = None if key is None else [key]
+        return (await self.enqueue_many(kind, [value], tenant=tenant, keys=keys, conn=conn, **options))[0]
+
+    async def enqueue_many(
+        self,
+        kind: str,
+        values: Sequence[Any],
+        *,
+        tenant: str | UUID | None = None,
+        keys: Sequence[str | None] | None = None,
+        conn: Any = None,
+        **options: Any,
+    ) -> list[Enqueued]:
+        """Ask for one job for each value, all or none."""
+        payloads, plain = self.prepare(kind, values, options)
+        if conn is not None:
+            given = self._foreign(kind, payloads, plain, tenant, keys)
+            return await foreign.enqueue_async(conn, given, schema=self.settings.schema)
+        backend = await self._open()
+        client = await backend.client(tenant)
+        return await backend.enqueue(client.tenant_id, kind, payloads, plain, keys)
+
+    async def client(self, tenant: str | UUID | None = None) -> Client:
+        """One tenant's view of its jobs: get, list, cancel, retry, follow."""
+        return await (await self._open()).client(tenant)
+
+    async def wait(
+        self, job: Enqueued | UUID, *, tenant: str | UUID | None = None, timeout: float | None = None
+    ) -> Job:
+        """The job when it has ended. Raises TimeoutError when that takes longer than ``timeout`` seconds."""
+        client = await self.client(tenant)
+        return await client.wait(job.job_id if isinstance(job, Enqueued) else job, timeout=timeout)
+
+    @property
+    def sync(self) -> "SyncLeasehold":
+        """Enqueue from code without an event loop: Flask, Django, scripts."""
+        return SyncLeasehold(self)
+
+    def prepare(self, kind: str, values: Sequence[Any], options: Mapping[str, Any]) -> tuple[list[str], dict[str, Any]]:
+        """Payloads as JSON text and options under SQL's names; a known kind's own options are the defaults."""
+        handler = self.handlers.get(kind)
+        if handler is None:
+            payloads = [encode({} if value is None else value) for value in values]
+            return payloads, plain_options(_long_names(options))
+        return [handler.encode_payload(value) for value in values], plain_options(
+            handler.job_options | _long_names(options)
+        )
+
+    # -- the database -------------------------------------------------------------------------------------------
+
+    @property
+    def settings(self) -> Settings:
+        self._settings = self._settings or Settings.from_env()
+        return self._settings
+
+    async def _open(self) -> Backend:
+        if self._backend is not None:
+            return self._backend
+        self._opening = self._opening or asyncio.Lock()
+        async with self._opening:
+            if self._backend is None:
+                backend = await Backend(self.settings).__aenter__()
+                await self.make_queues(backend.db)
+                self._backend = backend
+            return self._backend
+
+    async def make_queues(self, db: Database) -> None:
+        """The queues of the handlers: a program may ask for work before its first worker has ever run."""
+        for queue in self.queues:
+            await create_queue(db, queue)
+
+    async def close(self) -> None:
+        if self._backend is not None:
+            backend, self._backend = self._backend, None
+            await backend.__aexit__(None, None, None)
+
+    async def __aenter__(self) -> "Leasehold":
+        await self._open()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    def _foreign(
+        self,
+        kind: str,
+        payloads: list[str],
+        options: Mapping[str, Any],
+        tenant: str | UUID | None,
+        keys: Sequence[str | None] | None,
+    ) -> dict[str, Any]:
+        return {
+            "tenant": str(tenant or self.settings.tenant),
+            "kind": kind,
+            "payloads": payloads,
+            "options": encode(options, what="options"),
+            "keys": None if keys is None else list(keys),
+        }
+
+
+class Kind:
+    """A handler as its program sees it: call it like the function it is, or ask for a job of it."""
+
+    def __init__(self, app: Leasehold, handler: Handler) -> None:
+        self._app = app
+        self.handler = handler
+        self.kind = handler.kind
+        self.__doc__ = handler.function.__doc__
+        self.__name__ = handler.function.__name__
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.handler.function(*args, **kwargs)
+
+    async def enqueue(self, value: Any = None, **options: Any) -> Enqueued:
+        """As ``app.enqueue``, with this kind's type and defaults."""
+        return await self._app.enqueue(self.kind, value, **options)
+
+    async def enqueue_many(self, values: Sequence[Any], **options: Any) -> list[Enqueued]:
+        return await self._app.enqueue_many(self.kind, values, **options)
+
+    def upcast(self, version: int) -> Callable[[Callable[[Any], Any]], Callable[[Any], Any]]:
+        """Turn payloads of this older version into the next one's shape, so that jobs survive a deploy."""
+
+        def register(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
+            self.handler.upcasts[version] = function
+            return function
+
+        return register
+
+
+class SyncLeasehold:
+    """``app.sync``: enqueue from code without an event loop, in the caller's transaction or in one of its own."""
+
+    def __init__(self, app: Leasehold) -> None:
+        self._app = app
+
+    def enqueue(
+        self,
+        kind: str,
+        value: Any = None,
+        *,
+        tenant: str | UUID | None = None,
+        key: str | None = None,
+        conn: Any = None,
+        **options: Any,
+    ) -> Enqueued:
+        keys = None if key is None else [key]
+        return self.enqueue_many(kind, [value], tenant=tenant, keys=keys, conn=conn, **options)[0]
+
+    def enqueue_many(
+        self,
+        kind: str,
+        values: Sequence[Any],
+        *,
+        tenant: str | UUID | None = None,
+        keys: Sequence[str | None] | None = None,
+        conn: Any = None,
+        **options: Any,
+    ) -> list[Enqueued]:
+        if conn is None:
+            return asyncio.run(self._on_its_own(kind, values, tenant=tenant, keys=keys, **options))
+        payloads, plain = self._app.prepare(kind, values, options)
+        given = self._app._foreign(kind, payloads, plain, tenant, keys)
+        return foreign.enqueue_sync(conn, given, schema=self._app.settings.schema)
+
+    async def _on_its_own(
+        self, kind: str, values: Sequence[Any], *, tenant: Any, keys: Any, **options: Any
+    ) -> list[Enqueued]:
+        payloads, plain = self._app.prepare(kind, values, options)
+        async with Backend(self._app.settings) as backend:
+            await self._app.make_queues(backend.db)
+            client = await backend.client(tenant)
+            return await backend.enqueue(client.tenant_id, kind, payloads, plain, keys)
+
+
+def _long_names(options: Mapping[str, Any]) -> dict[str, Any]:
+    """SQL's names for what people write. A delay and a key's window are for one enqueue, never for a kind."""
+    names = {**SHORT, "delay": "delay_s", "key_window": "key_window_s"}
+    return {names.get(name, name): value for name, value in options.items()}
+
+
+def load(path: str) -> Leasehold:
+    """The app that ``module:attribute`` names."""
+    module_name, _, attribute = path.partition(":")
+    module = _import(module_name, path)
+    try:
+        app = getattr(module, attribute or "app")
+    except AttributeError:
+        raise NotFound(
+            f"module {module_name} has no attribute {attribute or 'app'!r}",
+            hint="name it: leasehold worker module:attribute",
+        ) from None
+    if not isinstance(app, Leasehold):
+        raise BadInput(f"{path} is a {type(app).__name__}, not a Leasehold app")
+    return app
+
+
+def _import(module_name: str, path: str) -> ModuleType:
+    if not module_name or module_name.startswith("."):
+        raise BadInput(f"{path!r} is not of the form module:attribute", hint="for example: leasehold worker shop:app")
+    if "" not in sys.path and os.getcwd() not in sys.path:
+        sys.path.insert(0, os.getcwd())  # as `python -m` does: programs are run from the folder that holds them
+    try:
+        return importlib.import_module(module_name)
+    except ModuleNotFoundError as problem:
+        raise NotFound(
+            f"there is no module {problem.name!r} (wanted for {path!r})", hint="run from the folder that holds it"
+        ) from problem

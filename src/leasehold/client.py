@@ -1,0 +1,186 @@
+"""What one tenant may ask for."""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from datetime import datetime, timedelta
+from types import TracebackType
+from typing import Any, Self
+from uuid import UUID
+
+from leasehold import payload
+from leasehold.engine import jobs, tenants
+from leasehold.engine.broker import Broker
+from leasehold.engine.connect import target
+from leasehold.engine.database import Database, Role
+from leasehold.engine.group_commit import GroupCommit
+from leasehold.engine.schedules import Schedules
+from leasehold.engine.wakeups import Notifier
+from leasehold.errors import BadInput
+from leasehold.job import Attempt, Enqueued, Event, Job, Reason, State
+from leasehold.settings import Settings
+
+_FOLLOW_SECONDS = 0.1
+
+
+class Backend:
+    """The database as the api role, open for any tenant. Concurrent enqueues share commits; workers are woken after."""
+
+    def __init__(self, settings: Settings, db: Database | None = None) -> None:
+        self._settings = settings
+        self.db = db or Database(target(settings, Role.API))
+        self._group = GroupCommit(self.db)
+        self._notifier = Notifier(self.db)
+        self._broker = Broker(settings) if settings.amqp_url else None
+        self._tenants: dict[str, UUID] = {}
+
+    async def __aenter__(self) -> Self:
+        await self.db.__aenter__()
+        if self._broker:
+            await self._broker.__aenter__()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._notifier.close()
+        if self._broker:
+            await self._broker.__aexit__(kind, error, trace)
+        await self.db.__aexit__(kind, error, trace)
+
+    async def client(self, tenant: str | UUID | None = None) -> "Client":
+        """One tenant's view; by default that of ``LEASEHOLD_TENANT``."""
+        return Client(self, await self._tenant_id(tenant or self._settings.tenant))
+
+    async def enqueue(
+        self,
+        tenant: UUID,
+        kind: str,
+        payloads: Sequence[str],
+        options: Mapping[str, Any],
+        keys: Sequence[str | None] | None,
+    ) -> list[Enqueued]:
+        made = await self._group.enqueue(tenant, kind, payloads, payload.encode(options, what="options"), keys)
+        if any(job.created and job.state is State.QUEUED for job in made):
+            self.announce(options.get("queue"))
+        return made
+
+    def announce(self, queue: str | None = None) -> None:
+        """Wake workers: call it after jobs were committed. Without a queue, those of every queue."""
+        self._notifier.notify(queue or "")
+        if self._broker:
+            self._broker.trigger()
+
+    async def _tenant_id(self, tenant: str | UUID) -> UUID:
+        if isinstance(tenant, UUID):
+            return tenant
+        if tenant not in self._tenants:
+            self._tenants[tenant] = await tenants.find_tenant(self.db, tenant)
+        return self._tenants[tenant]
+
+
+class Client:
+    """One tenant's view of its jobs: ``async with Client.connect(settings) as client``."""
+
+    def __init__(self, backend: Backend, tenant_id: UUID) -> None:
+        self._backend = backend
+        self._db = backend.db
+        self.tenant_id = tenant_id
+
+    @classmethod
+    @asynccontextmanager
+    async def connect(cls, settings: Settings) -> "AsyncIterator[Client]":
+        """Open the database for the tenant that the settings name."""
+        async with Backend(settings) as backend:
+            yield await backend.client()
+
+    async def enqueue(self, kind: str, value: Any = None, *, key: str | None = None, **options: Any) -> Enqueued:
+        """Ask for one job. Options are those of the SQL function: queue, priority, run_at, delay_s, max_attempts, …"""
+        return (await self.enqueue_many(kind, [value], keys=None if key is None else [key], **options))[0]
+
+    async def enqueue_many(
+        self, kind: str, values: Sequence[Any], *, keys: Sequence[str | None] | None = None, **options: Any
+    ) -> list[Enqueued]:
+        """Ask for one job for each value, all or none."""
+        payloads = [payload.encode({} if value is None else value) for value in values]
+        return await self._backend.enqueue(self.tenant_id, kind, payloads, plain_options(options), keys)
+
+    @property
+    def schedules(self) -> Schedules:
+        """The tenant's schedules: put, add, edit, get, list, ticks, pause, resume, run, delete."""
+        return Schedules(self._db, self.tenant_id, self._backend.announce)
+
+    async def get(self, job_id: UUID) -> Job:
+        return await jobs.get_job(self._db, self.tenant_id, job_id)
+
+    async def list_jobs(self, *, before: UUID | None = None, limit: int = 50, **filters: Any) -> list[Job]:
+        """The newest jobs first; filters: state, kind, queue, tag, key, created_after, created_before."""
+        return await jobs.list_jobs(self._db, self.tenant_id, plain_options(filters), before=before, limit=limit)
+
+    async def cancel(self, job_id: UUID, reason: str | None = None) -> str:
+        """``canceled``; ``requested`` when it runs (its worker is told); or the outcome that it had already."""
+        return await jobs.cancel(self._db, self.tenant_id, job_id, reason)
+
+    async def retry(self, job_id: UUID, run_at: datetime | None = None) -> State:
+        """Give a failed, dead or canceled job a new budget of attempts."""
+        return await jobs.retry(self._db, self.tenant_id, job_id, run_at)
+
+    async def reschedule(self, job_id: UUID, run_at: datetime) -> State:
+        """Move a job that waits to another time, or retry one that has ended then."""
+        return await jobs.reschedule(self._db, self.tenant_id, job_id, run_at)
+
+    async def explain(self, job_id: UUID) -> list[Reason]:
+        """Why the job is not running."""
+        return await jobs.explain(self._db, self.tenant_id, job_id)
+
+    async def attempts(self, job_id: UUID) -> list[Attempt]:
+        return await jobs.list_attempts(self._db, self.tenant_id, job_id)
+
+    async def events(self, job_id: UUID, *, after: int = 0) -> list[Event]:
+        return await jobs.events_since(self._db, self.tenant_id, job_id, after)
+
+    async def follow(self, job_id: UUID) -> AsyncIterator[Event]:
+        """Every event of a job from its first to its outcome, as they come."""
+        after = 0
+        while True:
+            # The state is read before the events: an outcome seen here has its event in the list that follows.
+            ended = (await self.get(job_id)).state.is_outcome
+            for event in await self.events(job_id, after=after):
+                after = event.seq
+                yield event
+            if ended:
+                return
+            await asyncio.sleep(_FOLLOW_SECONDS)
+
+    async def wait(self, job_id: UUID, *, timeout: float | None = None) -> Job:
+        """The job when it has ended. Raises TimeoutError when that takes longer than ``timeout`` seconds."""
+        async with asyncio.timeout(timeout):
+            async for _ in self.follow(job_id):
+                pass
+        return await self.get(job_id)
+
+    async def new_jobs(self) -> AsyncIterator[Job]:
+        """Jobs as they are made, from now on, for ever."""
+        newest = await self.list_jobs(limit=1)
+        last = newest[0].job_id if newest else None
+        while True:
+            fresh = [job for job in await self.list_jobs(limit=1000) if last is None or job.job_id > last]
+            for job in reversed(fresh):
+                last = job.job_id
+                yield job
+            await asyncio.sleep(_FOLLOW_SECONDS)
+
+
+def plain_options(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Options as JSON has them, without those that are None."""
+    return {name: _plain(value) for name, value in options.items() if value is not None}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, datetime):
+        if value.tzinfo is None:
+            raise BadInput(f"{value.isoformat()} has no time zone", hint="use datetime.now(UTC) + …")
+        return value.isoformat()
+    if isinstance(value, timedelta):
+        return value.total_seconds()
+    return str(value) if isinstance(value, UUID) else value

@@ -1,0 +1,381 @@
+"""What a handler knows of its attempt, and what it may say and ask while it runs."""
+
+import asyncio
+import warnings
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Protocol, TypeVar, Unpack
+from uuid import UUID
+
+from pydantic import TypeAdapter
+
+from leasehold import payload
+from leasehold.engine.database import Database
+from leasehold.errors import TooLarge
+from leasehold.job import Enqueued
+from leasehold.log import emit
+from leasehold.net.answer import Fetched
+from leasehold.net.fetch import Fetcher, Options
+from leasehold.outcomes import storable, words_of
+from leasehold.redact import redact
+from leasehold.secrets import Keys
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+#: Log lines that one attempt may store.
+LOG_LINES = 1000
+#: Characters of the fields of one log line, as JSON.
+LOG_FIELDS = 16_000
+_LEVELS = {"info": 20, "warning": 30, "error": 40}
+
+
+class Link(Protocol):
+    """How an attempt reaches the engine: straight from the worker, or over a pipe from a process of its own."""
+
+    async def say(
+        self, type_: str, *, message: str | None = None, progress: float | None = None, data: str | None = None
+    ) -> None: ...
+
+    async def extend(self, seconds: float) -> datetime: ...
+
+    async def enqueue(
+        self, kind: str, values: Sequence[Any], *, keys: Sequence[str | None] | None, options: dict[str, Any]
+    ) -> list[Enqueued]: ...
+
+    def transaction(self) -> "AbstractAsyncContextManager[Transaction]": ...
+
+    async def secret(self, name: str) -> str: ...
+
+    @property
+    def fetcher(self) -> Fetcher: ...
+
+    # These two are for our own connectors: an attempt of a pack has ``transaction`` and ``secret``.
+    @property
+    def db(self) -> Database: ...
+
+    @property
+    def secret_keys(self) -> Keys: ...
+
+
+class Transaction(Protocol):
+    """The handler's own rows, the jobs it enqueues and its outcome: committed together under its token, or not at all.
+
+    The tenant of the job is set, so row security of your own tables may ask for it. When the lease was lost meanwhile,
+    the end of the block raises LeaseLost and nothing was written.
+    """
+
+    async def execute(self, statement: str, *args: Any) -> str: ...
+
+    async def fetch(self, query: str, *args: Any) -> list[Any]: ...
+
+    async def fetchrow(self, query: str, *args: Any) -> Any: ...
+
+    async def fetchval(self, query: str, *args: Any) -> Any: ...
+
+    async def enqueue(self, kind: str, value: Any = None, *, key: str | None = None, **options: Any) -> Enqueued: ...
+
+    async def complete(self, result: R) -> R:
+        """End the job as succeeded with this result, in this transaction; give the result back to be returned."""
+
+
+class Signals:
+    """What the worker tells a running attempt. Read from any thread, set in the thread of the event loop."""
+
+    __slots__ = ("_event", "cancelled", "changed", "timed_out")
+
+    def __init__(self) -> None:
+        self.cancelled = False
+        self.timed_out = False
+        self.changed: Callable[[], None] | None = None  # passes them on to a process of its own
+        self._event: asyncio.Event | None = None  # made for the few handlers that wait for it
+
+    def cancel(self) -> None:
+        if not self.cancelled:
+            self.cancelled = True
+            self._tell()
+            if self._event:
+                self._event.set()
+
+    def time_out(self) -> None:
+        self.timed_out = True
+        self._tell()
+
+    async def wait_cancelled(self) -> None:
+        if not self.cancelled:
+            self._event = self._event or asyncio.Event()
+            await self._event.wait()
+
+    def _tell(self) -> None:
+        if self.changed:
+            self.changed()
+
+
+class Log:
+    """``await ctx.log.info("asked the bank", order=7)``: an event of the job, and a line in the worker's log."""
+
+    __slots__ = ("_ctx", "_stored")
+
+    def __init__(self, ctx: "Context") -> None:
+        self._ctx = ctx
+        self._stored = 0
+
+    async def info(self, message: str, **fields: Any) -> None:
+        await self._write("info", message, fields)
+
+    async def warning(self, message: str, **fields: Any) -> None:
+        await self._write("warning", message, fields)
+
+    async def error(self, message: str, **fields: Any) -> None:
+        await self._write("error", message, fields)
+
+    async def _write(self, level: str, message: str, fields: dict[str, Any]) -> None:
+        text = self._ctx.told(message)[:4000]
+        emit("handler says", level=_LEVELS[level], job_id=self._ctx.job_id, text=text, fields=fields)
+        self._stored += 1
+        if self._stored == LOG_LINES + 1:
+            level, text, fields = "warning", f"more than {LOG_LINES} log lines: the others are not stored", {}
+        if self._stored <= LOG_LINES + 1:
+            await self._ctx.link.say("log", message=text, data=_fields(level, fields, self._ctx.secrets))
+
+
+@dataclass(slots=True, kw_only=True, eq=False)  # frozen would take twice as long to make, for every attempt
+class Context:
+    """What a handler knows of its attempt, and what it may say while it runs."""
+
+    job_id: UUID
+    tenant_id: UUID
+    kind: str
+    queue: str = "default"
+    attempt: int
+    max_attempts: int
+    timeout_s: float = 600.0
+    traceparent: str | None = None
+    resources: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    link: Link = field(repr=False)
+    signals: Signals = field(default_factory=Signals, repr=False)
+    secrets: list[str] = field(default_factory=list, repr=False)  # used so far: kept out of all that is stored
+    _log: Log | None = field(default=None, init=False, repr=False)
+
+    @property
+    def log(self) -> Log:
+        """``await ctx.log.info("asked the bank", order=7)``."""
+        if self._log is None:
+            self._log = Log(self)
+        return self._log
+
+    @property
+    def tenant(self) -> UUID:
+        return self.tenant_id
+
+    @property
+    def cancelled(self) -> bool:
+        """Somebody asked for the cancel of this job, or the attempt is being ended: leave soon."""
+        return self.signals.cancelled
+
+    @property
+    def timed_out(self) -> bool:
+        """The soft timeout has passed: at the hard one the attempt is cancelled."""
+        return self.signals.timed_out
+
+    async def wait_cancelled(self) -> None:
+        """Return when ``cancelled`` becomes true."""
+        await self.signals.wait_cancelled()
+
+    async def progress(self, percent: float, message: str | None = None) -> None:
+        """Tell everybody who follows the job how far it is. Raises LeaseLost when the attempt is no longer ours."""
+        await self.link.say("progress", message=None if message is None else self.told(message), progress=percent)
+
+    async def extend(self, seconds: float | None = None) -> datetime:
+        """Move the hard timeout to so many seconds from now (default: the job's timeout); the new deadline."""
+        return await self.link.extend(self.timeout_s if seconds is None else seconds)
+
+    async def enqueue(self, kind: str, value: Any = None, *, key: str | None = None, **options: Any) -> Enqueued:
+        """Ask for a job of the same tenant, at once. In ``transaction()`` it would commit with your own rows."""
+        keys = None if key is None else [key]
+        return (await self.link.enqueue(kind, [value], keys=keys, options=options))[0]
+
+    def transaction(self) -> "AbstractAsyncContextManager[Transaction]":
+        """``async with ctx.transaction() as tx``: your rows, children and outcome commit together, or not at all."""
+        return self.link.transaction()
+
+    async def fetch(
+        self, url: str, *, method: str = "GET", truncate: bool = False, **options: Unpack[Options]
+    ) -> Fetched:
+        """The whole answer of a host that others have named. A FetchError that is not transient ends the job."""
+        return await self.link.fetcher.request(method, url, truncate=truncate, **options)
+
+    async def secret(self, name: str) -> str:
+        """A secret of the job's tenant. From here on it is masked in whatever is stored or logged about the attempt."""
+        value = await self.link.secret(name)
+        self.secrets.append(value)
+        return value
+
+    def told(self, text: str) -> str:
+        """A text as it may be stored."""
+        return storable(redact(text, secrets=self.secrets)) if text else text
+
+
+class SyncLog:
+    """The log of a sync handler: the same, without ``await``."""
+
+    __slots__ = ("_ctx",)
+
+    def __init__(self, ctx: "SyncContext") -> None:
+        self._ctx = ctx
+
+    def info(self, message: str, **fields: Any) -> None:
+        self._ctx.ask(self._ctx.inner.log.info(message, **fields))
+
+    def warning(self, message: str, **fields: Any) -> None:
+        self._ctx.ask(self._ctx.inner.log.warning(message, **fields))
+
+    def error(self, message: str, **fields: Any) -> None:
+        self._ctx.ask(self._ctx.inner.log.error(message, **fields))
+
+
+class SyncContext:
+    """The context of a sync handler, to be used from its thread: plain methods that return when it is done."""
+
+    __slots__ = ("_loop", "inner", "log")
+
+    def __init__(self, inner: Context, loop: asyncio.AbstractEventLoop) -> None:
+        self.inner = inner
+        self._loop = loop
+        self.log = SyncLog(self)
+
+    @property
+    def job_id(self) -> UUID:
+        return self.inner.job_id
+
+    @property
+    def tenant_id(self) -> UUID:
+        return self.inner.tenant_id
+
+    @property
+    def tenant(self) -> UUID:
+        return self.inner.tenant_id
+
+    @property
+    def kind(self) -> str:
+        return self.inner.kind
+
+    @property
+    def queue(self) -> str:
+        return self.inner.queue
+
+    @property
+    def attempt(self) -> int:
+        return self.inner.attempt
+
+    @property
+    def max_attempts(self) -> int:
+        return self.inner.max_attempts
+
+    @property
+    def traceparent(self) -> str | None:
+        return self.inner.traceparent
+
+    @property
+    def resources(self) -> Mapping[str, Any]:
+        return self.inner.resources
+
+    @property
+    def cancelled(self) -> bool:
+        """A thread cannot be cancelled: look at this now and then, and return."""
+        return self.inner.cancelled
+
+    @property
+    def timed_out(self) -> bool:
+        return self.inner.timed_out
+
+    def wait_cancelled(self, seconds: float) -> bool:
+        """Wait at most so long for the cancel; a sync handler's way to sleep."""
+        waiting = asyncio.run_coroutine_threadsafe(self.inner.wait_cancelled(), self._loop)
+        try:
+            waiting.result(seconds)
+        except TimeoutError:
+            waiting.cancel()
+        return self.cancelled
+
+    def progress(self, percent: float, message: str | None = None) -> None:
+        self.ask(self.inner.progress(percent, message))
+
+    def extend(self, seconds: float | None = None) -> datetime:
+        return self.ask(self.inner.extend(seconds))
+
+    def enqueue(self, kind: str, value: Any = None, *, key: str | None = None, **options: Any) -> Enqueued:
+        return self.ask(self.inner.enqueue(kind, value, key=key, **options))
+
+    def fetch(self, url: str, *, method: str = "GET", truncate: bool = False, **options: Unpack[Options]) -> Fetched:
+        return self.ask(self.inner.fetch(url, method=method, truncate=truncate, **options))
+
+    def secret(self, name: str) -> str:
+        return self.ask(self.inner.secret(name))
+
+    @contextmanager
+    def transaction(self) -> "Iterator[SyncTransaction]":
+        """``with ctx.transaction() as tx``: your rows, children and outcome commit together, or not at all."""
+        manager = self.inner.transaction()
+        tx = SyncTransaction(self, self.ask(_awaited(manager.__aenter__())))
+        try:
+            yield tx
+        except BaseException as problem:
+            if not self.ask(_awaited(manager.__aexit__(type(problem), problem, problem.__traceback__))):
+                raise
+        else:
+            self.ask(_awaited(manager.__aexit__(None, None, None)))
+
+    def ask(self, coroutine: Coroutine[Any, Any, T]) -> T:
+        """Run something in the event loop, and wait for it in this thread."""
+        return asyncio.run_coroutine_threadsafe(coroutine, self._loop).result()
+
+
+class SyncTransaction:
+    """The transaction of a sync handler: what ``Transaction`` has, as plain methods."""
+
+    __slots__ = ("_ctx", "inner")
+
+    def __init__(self, ctx: SyncContext, inner: Transaction) -> None:
+        self._ctx = ctx
+        self.inner = inner
+
+    def execute(self, statement: str, *args: Any) -> str:
+        return self._ctx.ask(_awaited(self.inner.execute(statement, *args)))
+
+    def fetch(self, query: str, *args: Any) -> list[Any]:
+        return self._ctx.ask(_awaited(self.inner.fetch(query, *args)))
+
+    def fetchrow(self, query: str, *args: Any) -> Any:
+        return self._ctx.ask(_awaited(self.inner.fetchrow(query, *args)))
+
+    def fetchval(self, query: str, *args: Any) -> Any:
+        return self._ctx.ask(_awaited(self.inner.fetchval(query, *args)))
+
+    def enqueue(self, kind: str, value: Any = None, *, key: str | None = None, **options: Any) -> Enqueued:
+        return self._ctx.ask(_awaited(self.inner.enqueue(kind, value, key=key, **options)))
+
+    def complete(self, result: R) -> R:
+        return self._ctx.ask(_awaited(self.inner.complete(result)))
+
+
+async def _awaited(awaitable: Awaitable[T]) -> T:
+    return await awaitable
+
+
+def _fields(level: str, fields: dict[str, Any], secrets: Sequence[str]) -> str:
+    """The fields of a log line as JSON: what is not JSON becomes text, what is too much is left out."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            plain = TypeAdapter(dict[str, Any]).dump_python(fields, mode="json", fallback=str)
+        plain = redact(plain, secrets=secrets)
+        text = payload.encode({"level": level, **plain}, what="log line")
+        if len(text) > LOG_FIELDS:
+            raise TooLarge(f"more than {LOG_FIELDS} characters")
+        return text
+    except Exception as problem:
+        why = storable(redact(words_of(problem), secrets=secrets))[:200]
+        return payload.encode({"level": level, "fields": f"left out: {why}"}, what="log line")

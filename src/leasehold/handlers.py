@@ -1,0 +1,174 @@
+"""Handlers: plain functions with typed payloads.
+
+A handler is an async function, or a sync one (it then runs in a thread and gets a SyncContext). It returns its result,
+or raises one of the ``outcomes``.
+"""
+
+import asyncio
+import inspect
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Any, get_type_hints
+
+from pydantic import PydanticUserError, TypeAdapter, ValidationError
+
+from leasehold import payload
+from leasehold.context import Context, SyncContext
+from leasehold.errors import BadInput, TooLarge
+from leasehold.outcomes import InvalidPayload, InvalidResult, Snooze, words_of
+
+Function = Callable[..., Any]
+
+#: What jobs of the kind are like; SQL knows these names, which carry their units. The short ones are for people.
+JOB_OPTIONS = (
+    "queue", "priority", "max_attempts", "retry_base_s", "retry_cap_s", "timeout_s", "delay_s", "run_at",
+    "key_window_s", "tags", "version",
+)  # fmt: skip
+SHORT = {"attempts": "max_attempts", "timeout": "timeout_s"}
+#: How the worker runs the kind; SQL never hears of these.
+RUN_OPTIONS = ("isolate", "memory_mb", "soft_timeout")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Handler:
+    """A function that handles one kind, and the options it was declared with."""
+
+    kind: str
+    function: Function
+    options: dict[str, Any]
+    job_options: dict[str, Any]  # those that go to SQL, under SQL's names
+    blocking: bool  # a sync function: runs in a thread
+    isolate: bool  # each attempt runs in a process of its own
+    soft_timeout: float | None  # seconds; None means half of the job's hard timeout
+    version: int  # of the payload's shape
+    _payload: TypeAdapter[Any] | None
+    _result: TypeAdapter[Any]
+    upcasts: dict[int, Callable[[Any], Any]] = field(default_factory=dict)  # from older versions of the payload
+
+    @classmethod
+    def of(cls, kind: str, function: Function, options: dict[str, Any]) -> "Handler":
+        """Read the payload's type off the second parameter and the result's type off the return annotation."""
+        names = _parameters(kind, function)
+        job_options = _job_options(kind, options)
+        if options.get("isolate"):
+            _require_importable(kind, function)
+        elif "memory_mb" in options:
+            raise BadInput(f"{kind}: memory_mb holds for a process of its own only", hint="add isolate=True")
+        hints = get_type_hints(function)
+        return cls(
+            kind=kind,
+            function=function,
+            options=options,
+            job_options=job_options,
+            blocking=not inspect.iscoroutinefunction(function),
+            isolate=bool(options.get("isolate")),
+            soft_timeout=options.get("soft_timeout"),
+            version=int(options.get("version", 1)),
+            _payload=TypeAdapter(hints.get(names[1], Any)) if len(names) == 2 else None,
+            _result=_result_adapter(hints.get("return", Any)),
+        )
+
+    @property
+    def queue(self) -> str:
+        return str(self.options.get("queue", "default"))
+
+    @property
+    def memory_mb(self) -> int | None:
+        return self.options.get("memory_mb")
+
+    def encode_payload(self, value: Any) -> str:
+        """A payload as JSON text, checked against the handler's type before anybody waits for it."""
+        if self._payload is None or value is None:
+            return payload.encode({} if value is None else value)
+        try:
+            checked = self._payload.validator.validate_python(value)
+        except ValidationError as problem:
+            raise BadInput(f"the payload of {self.kind} does not fit: {_faults(problem)}") from None
+        return payload.encode(self._payload.serializer.to_python(checked, mode="json"))
+
+    async def run(
+        self, ctx: Context, text: str, *, in_thread: Callable[..., Awaitable[Any]] = asyncio.to_thread
+    ) -> str | None:
+        """Call the function with the payload in this JSON text; its result comes back as JSON text, None as None."""
+        arguments = () if self._payload is None else (self._decode(text),)
+        if self.blocking:
+            sync = SyncContext(ctx, asyncio.get_running_loop())
+            return self.encode_result(await in_thread(self.function, sync, *arguments))
+        return self.encode_result(await self.function(ctx, *arguments))
+
+    def _decode(self, text: str) -> Any:
+        assert self._payload is not None
+        try:
+            return self._payload.validator.validate_json(text)
+        except ValidationError as problem:
+            raise InvalidPayload(_faults(problem)) from None
+
+    def upcast(self, text: str, version: int) -> str:
+        """The payload in today's shape; one of a later version comes from a newer program, and must wait for it."""
+        if version == self.version:
+            return text
+        if version > self.version:
+            raise Snooze(f"the payload has version {version}, this program knows {self.version}", after=30.0)
+        value = payload.decode(text)
+        for step in range(version, self.version):
+            if step not in self.upcasts:
+                raise InvalidPayload(f"the payload has version {step}, and nothing turns it into {step + 1}")
+            value = self.upcasts[step](value)
+        return payload.encode(value)
+
+    def encode_result(self, result: Any) -> str | None:
+        if result is None:
+            return None
+        try:
+            # A result of another type than annotated is kept as it is: the work is done, and typing is advice.
+            plain = self._result.dump_python(result, mode="json", warnings=False)
+            return payload.encode(plain, what="result")
+        except (BadInput, TooLarge) as problem:
+            raise InvalidResult(str(problem)) from None
+        except Exception as problem:
+            raise InvalidResult(f"the result cannot be serialised: {words_of(problem)}") from None
+
+
+def _faults(problem: ValidationError) -> str:
+    """Each fault by the field it is in."""
+    return "; ".join(f"{'.'.join(map(str, e['loc'])) or 'payload'}: {e['msg']}" for e in problem.errors())
+
+
+def _result_adapter(type_: Any) -> TypeAdapter[Any]:
+    """NaN stays NaN, so that it is refused and not silently kept as null; a model's own configuration wins."""
+    try:
+        return TypeAdapter(type_, config={"ser_json_inf_nan": "constants"})
+    except PydanticUserError:
+        return TypeAdapter(type_)
+
+
+def _parameters(kind: str, function: Function) -> list[str]:
+    parameters = inspect.signature(function).parameters
+    names = list(parameters)
+    by_position = all(p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in parameters.values())
+    if not (by_position and 1 <= len(names) <= 2):
+        raise BadInput(f"handler {function.__qualname__} for {kind} takes (ctx) or (ctx, payload), not {names}")
+    if inspect.isasyncgenfunction(function) or inspect.isgeneratorfunction(function):
+        raise BadInput(f"handler {function.__qualname__} for {kind} is a generator", hint="return the result")
+    return names
+
+
+def _job_options(kind: str, options: dict[str, Any]) -> dict[str, Any]:
+    known = sorted({*JOB_OPTIONS, *SHORT, *RUN_OPTIONS, "retry"})
+    if unknown := [name for name in options if name not in known]:
+        raise BadInput(f"{kind}: there is no option {unknown[0]!r}", hint=f"known options: {', '.join(known)}")
+    for short, long in SHORT.items():
+        if short in options and long in options:
+            raise BadInput(f"{kind}: {short} and {long} are the same option")
+    found = {SHORT.get(name, name): value for name, value in options.items() if name not in (*RUN_OPTIONS, "retry")}
+    if "retry" in options:
+        found["retry_base_s"], found["retry_cap_s"] = options["retry"]
+    return found
+
+
+def _require_importable(kind: str, function: Function) -> None:
+    if "<" in function.__qualname__:
+        raise BadInput(
+            f"{kind}: {function.__qualname__} cannot run in a process of its own",
+            hint="define the handler at the top of a module, so that the process can import it",
+        )
