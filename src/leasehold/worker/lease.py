@@ -1,0 +1,164 @@
+"""Beats, from a thread with an event loop and a connection of its own: a handler that blocks the worker's loop must not
+cost everybody's leases.
+
+The same thread is the watchdog. An attempt that is still there after its hard timeout and a margin hangs in a thread
+or blocks the loop; nothing in the process can end it but the end of the process.
+"""
+
+import asyncio
+import logging
+import os
+import threading
+import time
+from collections.abc import Callable, Sequence
+from typing import Protocol
+from uuid import UUID
+
+from leasehold.engine import jobs, workers
+from leasehold.engine.database import Database, Target
+from leasehold.errors import LeaseholdError, WorkerLost
+from leasehold.job import Ended
+from leasehold.log import emit
+from leasehold.settings import Settings
+from leasehold.worker.calls import Calls, pause_seconds
+from leasehold.worker.execute import Execution, timeout_of
+
+#: Exit code of a process that had to be ended because of a stuck handler (EX_SOFTWARE).
+STUCK = 70
+#: Stop before the database would take the leases: the rest is for telling the handlers.
+_SAFE = 0.9
+_WATCH_SECONDS = 0.5
+
+
+class Body(Protocol):
+    """What the heart needs of the worker; every method may be called from the heart's thread."""
+
+    def cancel_asked(self, tokens: set[int]) -> None: ...
+
+    def leases_lost(self, worker_id: UUID, why: str) -> None: ...
+
+    def executions(self) -> Sequence[Execution]: ...
+
+    def unreported(self) -> Sequence[Ended]: ...
+
+
+class Heart:
+    """Beats for one worker until closed. ``follow`` tells it the id under which the worker is registered now."""
+
+    def __init__(self, target: Target, settings: Settings, body: Body) -> None:
+        self._settings = settings
+        self._body = body
+        self._calls = Calls(Database(target, connections=1), seconds=settings.lease_seconds, opened=False)
+        self._worker_id: UUID | None = None
+        self._heard_at = 0.0  # when the newest beat that got through was sent: the lease counts from there
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._closing: asyncio.Event | None = None
+        self._started = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="leasehold-heart", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+        self._started.wait()
+
+    def follow(self, worker_id: UUID, *, since: float) -> None:
+        """Beat for this id, registered at the moment ``since`` of the monotonic clock."""
+        self._heard_at = since
+        self._worker_id = worker_id
+
+    def pause(self) -> None:
+        """No beats until the next ``follow``."""
+        self._worker_id = None
+
+    async def close(self) -> None:
+        assert self._loop is not None
+        assert self._closing is not None
+        self._loop.call_soon_threadsafe(self._closing.set)
+        await asyncio.to_thread(self._thread.join)
+
+    # -- in the thread ------------------------------------------------------------------------------------------
+
+    def _run(self) -> None:
+        asyncio.run(self._live())
+
+    async def _live(self) -> None:
+        self._loop, self._closing = asyncio.get_running_loop(), asyncio.Event()
+        self._started.set()
+        tasks = [asyncio.create_task(self._beat_forever()), asyncio.create_task(self._watch_forever())]
+        await self._closing.wait()
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        await self._calls.give_up()
+
+    async def _beat_forever(self) -> None:
+        while True:
+            answered = await self._beat()
+            await asyncio.sleep(self._settings.beat_seconds if answered else self._retry_seconds())
+
+    async def _beat(self) -> bool:
+        """One beat; False when it did not get through."""
+        worker_id, sent_at = self._worker_id, time.monotonic()
+        if worker_id is None:
+            return False
+        left = self._heard_at + self._settings.lease_seconds * _SAFE - sent_at
+        if left <= 0:
+            self._lose(worker_id, f"no beat got through for {self._settings.lease_seconds:g} s")
+            return False
+        try:
+            tokens = await self._calls.call_within(left, workers.beat, worker_id)
+        except WorkerLost as problem:
+            self._lose(worker_id, str(problem))
+            return False
+        except LeaseholdError as problem:
+            emit("beat failed", level=logging.WARNING, problem=problem)
+            return False
+        if self._worker_id == worker_id:
+            self._heard_at = sent_at
+        if tokens:
+            self._body.cancel_asked(tokens)
+        return True
+
+    def _lose(self, worker_id: UUID, why: str) -> None:
+        if self._worker_id == worker_id:
+            self._worker_id = None
+        self._body.leases_lost(worker_id, why)
+
+    def _retry_seconds(self) -> float:
+        """A pause before another try, but not beyond the moment at which the attempts must be stopped."""
+        left = self._heard_at + self._settings.lease_seconds * _SAFE - time.monotonic()
+        pause = min(self._settings.beat_seconds, 1.0) * pause_seconds()
+        return pause if self._worker_id is None else max(0.0, min(pause, left))
+
+    # -- the watchdog -------------------------------------------------------------------------------------------
+
+    async def _watch_forever(self) -> None:
+        margin = self._settings.overrun_seconds
+        while True:
+            await asyncio.sleep(min(_WATCH_SECONDS, margin))
+            now = time.monotonic()
+            if stuck := [one for one in self._body.executions() if now > one.hard_at + margin]:
+                await self._end_process(stuck)
+
+    async def _end_process(self, stuck: Sequence[Execution]) -> None:
+        """Record what hangs, give the rest back, and end: what runs in a thread cannot be stopped otherwise."""
+        for one in stuck:
+            emit("stuck attempt ends the process", level=logging.ERROR, kind=one.grant.kind, job_id=one.grant.job_id)
+        errors = [
+            Ended(
+                token=one.grant.token,
+                outcome="errored",
+                error=timeout_of(one.grant, more=" and could not be stopped: the process had to be ended"),
+            )
+            for one in stuck
+        ]
+        try:
+            await self._calls.call(jobs.finish, [*self._body.unreported(), *errors])
+            if self._worker_id is not None:
+                await self._calls.call(workers.end_worker, self._worker_id)
+        except LeaseholdError as problem:  # then the leases expire
+            emit("ended without goodbye", level=logging.ERROR, problem=problem)
+        finally:
+            end_process(STUCK)
+
+
+end_process: Callable[[int], None] = os._exit

@@ -1,0 +1,545 @@
+"""The worker: finish what ended, claim what fits, run it.
+
+Beats come from another thread (``lease``), one timer serves all timeouts (``timeouts``), and what an attempt does is in
+``execute``. Everything here runs in one event loop; only the methods under "from the heart" are called from outside.
+"""
+
+import asyncio
+import logging
+import os
+import random
+import resource
+import socket
+import sys
+import time
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from contextlib import AsyncExitStack
+from functools import partial
+from importlib.metadata import version
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from leasehold.app import Leasehold
+from leasehold.context import Context
+from leasehold.engine import jobs, workers
+from leasehold.engine.broker import Broker
+from leasehold.engine.connect import target
+from leasehold.engine.database import Database, Role
+from leasehold.engine.wakeups import NEWS_SECONDS, Listener, Notifier, news_channel
+from leasehold.errors import BadInput, LeaseholdError, TooLarge, Unreachable, WorkerLost
+from leasehold.job import Ended, Grant
+from leasehold.log import bind_task, emit, is_logged
+from leasehold.outcomes import describe
+from leasehold.settings import Settings
+from leasehold.worker import queues
+from leasehold.worker.calls import Calls, pause_seconds
+from leasehold.worker.execute import Execution, Stop, context, run_attempt
+from leasehold.worker.isolate import Processes
+from leasehold.worker.leader import lead
+from leasehold.worker.lease import Heart
+from leasehold.worker.link import DirectLink
+from leasehold.worker.maintain import maintain
+from leasehold.worker.schedules import declare
+from leasehold.worker.threads import Threads
+from leasehold.worker.timeouts import Timeouts
+
+#: A kind that nobody here knows is given back for about this long.
+_UNKNOWN_KIND_SECONDS = 30.0
+_LOG_UNKNOWN_KIND_SECONDS = 60.0
+#: After a wake-up we look twice: the notification may have come before its commit was visible to us.
+_LOOK_AGAIN_SECONDS = 0.01
+#: Exchanges under way at once: while the database works on one batch, this process works on another.
+_EXCHANGES = 2
+
+
+class Report(NamedTuple):
+    """An attempt that has ended, and what is to be said of it."""
+
+    grant: Grant
+    ended: Ended
+
+
+class Flight(NamedTuple):
+    """An exchange under way. Its transaction holds what it reports before its commit, and what it claims after it."""
+
+    reports: dict[int, Report]
+    queue: str
+    asked: int
+
+    @property
+    def leases(self) -> int:
+        return max(len(self.reports), self.asked)
+
+    def leases_of(self, queue: str) -> int:
+        reported = sum(report.grant.queue == queue for report in self.reports.values())
+        return max(reported, self.asked if self.queue == queue else 0)
+
+
+class Worker:
+    """Runs attempts of one app until it is told to stop. ``stop()`` is graceful; a second one does not wait."""
+
+    def __init__(
+        self,
+        db: Database,
+        app: Leasehold,
+        settings: Settings,
+        *,
+        name: str | None = None,
+    ) -> None:
+        self.name = name or f"{socket.gethostname()}-{os.getpid()}"
+        self.worker_id: UUID | None = None  # None while we are not registered, or were declared lost
+        self._app = app
+        self._settings = settings
+        self._resources: Mapping[str, Any] = {}
+        self._queues = queues.parse_queues(settings.queues) if settings.queues else dict.fromkeys(app.queues)
+        self._groups = queues.groups(self._queues)
+        self._db = db
+        self._notifier = Notifier(db)
+        self._news = Notifier(db, channel=news_channel(db.target.schema), every_s=NEWS_SECONDS)
+        # Connections of our own: handlers may hold all of ``db``'s in their transactions.
+        self._calls = Calls(Database(db.target, connections=_EXCHANGES), seconds=settings.lease_seconds, opened=False)
+        self._heart = Heart(db.target, settings, self)
+        self._threads = Threads(settings.slots)
+        self._processes = Processes()
+        self._running: dict[int, Execution] = {}  # by token
+        self._timeouts = Timeouts(self._running, self._soft_timeout)
+        self._ended: dict[int, Report] = {}  # by token: to be reported
+        self._in_doubt: set[int] = set()  # tokens that were reported, and the answer was lost
+        self._claims_in_doubt = False  # a claim was sent, and its answer was lost
+        self._flying: list[Flight] = []  # exchanges under way
+        self._plenty = False  # the newest claim got all it asked for: there may be more
+        self._old_ids: list[UUID] = []  # under which we may still hold leases
+        self._started = 0  # attempts so far
+        self.left_behind = 0  # attempts that did not let themselves be stopped at the end
+        self._unknown_logged: dict[str, float] = {}
+        self._side_tasks: set[asyncio.Task[None]] = set()
+        self._wakes = [asyncio.Event() for _ in range(_EXCHANGES)]
+        self._stopping = asyncio.Event()
+        self._forced = asyncio.Event()
+
+    @staticmethod
+    def database(settings: Settings) -> Database:
+        """The connections that handlers share: for what they say, and for the transactions they hold open."""
+        return Database(target(settings, Role.WORKER), connections=min(settings.slots, 20) + 2)
+
+    async def run(self) -> None:
+        """Work until stopped; leaves no lease behind."""
+        self._loop = asyncio.get_running_loop()
+        async with AsyncExitStack() as stack:
+            stack.push_async_callback(self._calls.give_up)
+            stack.push_async_callback(self._notifier.close)
+            stack.push_async_callback(self._news.close)
+            await self._register()
+            await declare(self._db, self._app, self._settings)
+            self._resources = await stack.enter_async_context(self._app.open_resources())
+            self._heart.start()
+            stack.push_async_callback(self._heart.close)
+            stack.callback(self._timeouts.close)
+            stack.callback(self._threads.close)
+            stack.push_async_callback(self._processes.close)
+            await stack.enter_async_context(Listener(self._db.target, self._heard))
+            if self._settings.amqp_url:
+                await stack.enter_async_context(Broker(self._settings, partial(self._heard, "")))
+            me = partial(getattr, self, "worker_id")
+            for upkeep in (maintain(self._db, self._settings, me, self._wake), lead(self._db, me, self._wake)):
+                stack.push_async_callback(_ended_task, asyncio.create_task(upkeep))
+            stack.push_async_callback(self._leave)
+            stack.push_async_callback(self._interrupt_all)
+            await self._work()
+            await self._drain()
+
+    def stop(self) -> None:
+        if self._stopping.is_set():
+            self._forced.set()
+        self._stopping.set()
+        self._wake()
+
+    async def _register(self) -> None:
+        for old in self._old_ids:  # what we let go and nobody has taken yet is free at once
+            await self._calls.call(workers.end_worker, old)
+        self._old_ids.clear()
+        since = time.monotonic()
+        self.worker_id = await self._calls.call(
+            workers.register_worker,
+            name=self.name,
+            version=version("leasehold"),
+            queues=list(self._queues),
+            kinds={kind: handler.job_options for kind, handler in self._app.handlers.items()},
+            slots=self._settings.slots,
+            lease_s=self._settings.lease_seconds,
+        )
+        self._heart.follow(self.worker_id, since=since)
+        emit("worker started", worker=self.name, worker_id=self.worker_id, slots=self._settings.slots)
+
+    # -- work ---------------------------------------------------------------------------------------------------
+
+    async def _work(self) -> None:
+        async with asyncio.TaskGroup() as group:
+            for number, wake in enumerate(self._wakes):
+                group.create_task(self._exchange_forever(wake, helps=number > 0))
+
+    async def _exchange_forever(self, wake: asyncio.Event, *, helps: bool) -> None:
+        """One exchange after another. One of us polls; the others help as long as there is plenty of work."""
+        while not self._stopping.is_set():
+            wake.clear()
+            if helps and not (self._plenty and self.worker_id):
+                await wake.wait()
+                continue
+            try:
+                more = await self._exchange()
+            except WorkerLost as problem:
+                if self.worker_id is not None:
+                    self._lose(self.worker_id, str(problem))
+            except Unreachable as problem:
+                emit("database unreachable", level=logging.WARNING, problem=problem)
+                await self._pause()
+            except LeaseholdError as problem:  # a deadlock, a function that a migration changes: it may be over soon
+                emit("exchange failed", level=logging.ERROR, problem=problem)
+                await self._pause()
+            else:
+                self._retire_if_worn()
+                if not more:
+                    await _wait_for(wake, self._settings.poll_seconds * random.uniform(0.8, 1.2))
+
+    async def _exchange(self) -> bool:
+        """Finish what ended and claim into the free slots, in one call; start it. True when there may be more.
+
+        What ends while an exchange is under way is collected and goes with the next: one by one when the worker is
+        idle, in batches when it is busy. Never more is claimed than can start at once.
+        """
+        if self.worker_id is None:
+            await self._register()
+        if self._claims_in_doubt:
+            if self._flying:  # what the other one is granted looks like what we never saw
+                return False
+            await self._give_back_unseen()
+        more = False
+        for names, limit in random.sample(self._groups, len(self._groups)):
+            asked = self._room(names[0], limit)
+            if (asked or self._ended) and self.worker_id is not None:
+                more = await self._finish_and_claim(self.worker_id, names, asked) or more
+        return more
+
+    async def _finish_and_claim(self, worker_id: UUID, names: Sequence[str], n: int) -> bool:
+        reports, self._ended = self._ended, {}
+        flight = Flight(reports, names[0], n)
+        self._flying.append(flight)
+        try:
+            refused, grants = await self._exchanged(worker_id, names, n, [report.ended for report in reports.values()])
+        except BaseException as problem:
+            self._claims_in_doubt, self._plenty = True, False
+            if not isinstance(problem, WorkerLost):
+                self._doubt(reports)
+            raise
+        finally:
+            self._flying.remove(flight)
+        if reports or grants:
+            self._news.notify()
+        if worker_id == self.worker_id:  # else we were declared lost meanwhile, and so are these
+            for grant in grants:
+                self._start(grant)
+        if n > 0:
+            self._plenty = len(grants) == n
+        if self._plenty:
+            self._wake()  # for the one that helps
+        if refused or self._in_doubt:
+            await self._settle(reports, refused)  # last: it may ask the database, and fail
+        return n > 0 and self._plenty
+
+    async def _exchanged(
+        self, worker_id: UUID, names: Sequence[str], n: int, ended: Sequence[Ended]
+    ) -> tuple[set[int], list[Grant]]:
+        try:
+            return await self._calls.call(jobs.exchange, worker_id, names, n, ended)
+        except (BadInput, TooLarge):  # one of the ends cannot be stored: find out which
+            accepted = await self._accepted(ended)
+            _, grants = await self._calls.call(jobs.exchange, worker_id, names, n, [])
+            return {end.token for end in ended} - accepted, grants
+
+    async def _give_back_unseen(self) -> None:
+        """A claim's answer was lost: what it granted is ours by the database, and nobody runs it."""
+        assert self.worker_id is not None
+        flight = Flight({}, "", 0)
+        self._flying.append(flight)
+        try:
+            unseen = await self._calls.call(jobs.list_leases, self.worker_id) - {*self._running, *self._ended}
+            if unseen:
+                await self._calls.call(jobs.finish, [Ended(token=token, outcome="released") for token in unseen])
+            self._claims_in_doubt = False
+        finally:
+            self._flying.remove(flight)
+
+    def _room(self, queue: str, limit: int | None) -> int:
+        """How many to claim: into free slots, and at most so many that another exchange may carry as many.
+
+        Never does the database hold more leases of ours than we have slots: a tenant's limit counts on it.
+        """
+        flying = sum(flight.leases for flight in self._flying)
+        free = self._settings.slots - len(self._running) - flying
+        if self._settings.max_jobs is not None:
+            free = min(free, self._settings.max_jobs - self._started - flying)
+        if limit is not None:
+            own = sum(one.grant.queue == queue for one in self._running.values())
+            free = min(free, limit - own - sum(flight.leases_of(queue) for flight in self._flying))
+        return max(0, min(free, -(-self._settings.slots // _EXCHANGES)))
+
+    async def _finish(self) -> None:
+        """Report ended attempts, without a claim."""
+        reports, self._ended = self._ended, {}
+        if not reports:
+            return
+        try:
+            accepted = await self._accepted([report.ended for report in reports.values()])
+        except Unreachable:
+            self._doubt(reports)
+            raise
+        self._news.notify()
+        await self._settle(reports, reports.keys() - accepted)
+
+    def _doubt(self, reports: dict[int, "Report"]) -> None:
+        """Perhaps it was committed and only the answer was lost: it is sent again, and then we ask."""
+        self._ended = reports | self._ended
+        self._in_doubt |= reports.keys()
+
+    async def _settle(self, reports: dict[int, "Report"], refused: set[int]) -> None:
+        """What the database refuses was fenced: another attempt has the job now."""
+        for token in refused:
+            grant, ended = reports[token]
+            if not (token in self._in_doubt and await self._is_recorded(grant)):
+                fields = {"job_id": grant.job_id, "outcome": ended.outcome, "why": "lease lost"}
+                emit("finish refused", level=logging.WARNING, **fields)
+        self._in_doubt -= reports.keys()
+
+    async def _accepted(self, ended: Sequence[Ended]) -> set[int]:
+        """Report a batch; where one end cannot be stored, only that one fails, and says so."""
+        try:
+            return await self._calls.call(jobs.finish, ended)
+        except (BadInput, TooLarge) as problem:
+            if len(ended) > 1:
+                return set().union(*[await self._accepted([end]) for end in ended])
+            failed = Ended(token=ended[0].token, outcome="failed", error=describe(problem))
+            return await self._calls.call(jobs.finish, [failed])
+
+    async def _is_recorded(self, grant: Grant) -> bool:
+        """Whether this attempt's end is in the job's history: then the report whose answer was lost had arrived."""
+        attempts = await self._calls.call(jobs.list_attempts, grant.tenant_id, grant.job_id)
+        return any(attempt.token == grant.token for attempt in attempts)
+
+    # -- attempts -----------------------------------------------------------------------------------------------
+
+    def _start(self, grant: Grant) -> None:
+        handler = self._app.handlers.get(grant.kind)
+        if handler is None:
+            self._give_back(grant)
+            return
+        execution = Execution(grant, handler, self.worker_id)
+        self._started += 1
+        self._running[grant.token] = execution
+        self._timeouts.watch(execution)
+        execution.task = _start_now(self._attempt(execution), self._loop)
+
+    def _give_back(self, grant: Grant) -> None:
+        """Somebody else's kind in our queue: back with it, uncounted, and for a while, or we would meet it at once."""
+        delay = _UNKNOWN_KIND_SECONDS * random.uniform(0.8, 1.2)
+        self._ended[grant.token] = Report(grant, Ended(token=grant.token, outcome="released", delay_s=delay))
+        self._wake()
+        now = time.monotonic()
+        if now - self._unknown_logged.get(grant.kind, -_LOG_UNKNOWN_KIND_SECONDS) >= _LOG_UNKNOWN_KIND_SECONDS:
+            self._unknown_logged[grant.kind] = now
+            known = sorted(self._app.handlers)
+            emit("unknown kind", level=logging.WARNING, kind=grant.kind, queue=grant.queue, known=known)
+
+    async def _attempt(self, execution: Execution) -> None:
+        bind_task(execution.log_fields)
+        grant = execution.grant
+        ended = None
+        try:
+            link = DirectLink(self._db, self._app, execution, self._notifier.notify, self._news.notify)
+            ended = await run_attempt(execution, self._run_handler, context(link, execution, self._resources))
+        finally:
+            self._running.pop(grant.token, None)
+            if ended and execution.completing:  # the answer to the commit of its own transaction was lost
+                self._in_doubt.add(grant.token)
+            if ended:
+                self._ended[grant.token] = Report(grant, ended)
+            self._wake()
+        self._log_end(execution, ended)
+
+    def _log_end(self, execution: Execution, ended: Ended | None) -> None:
+        """Successes are most lines and say the least: they are for those who debug."""
+        outcome = ended.outcome if ended else "succeeded" if execution.completed else "dropped"
+        level = logging.DEBUG if outcome == "succeeded" else logging.INFO
+        if is_logged(level):
+            took = time.monotonic() - execution.started_at
+            emit("attempt ended", level=level, outcome=outcome, duration_ms=round(took * 1000, 1))
+
+    def _run_handler(self, execution: Execution, ctx: Context) -> Awaitable[str | None]:
+        """The handler inside the app's middleware."""
+        call: Callable[[], Awaitable[str | None]] = partial(self._call_handler, execution, ctx)
+        for middleware in reversed(self._app.middlewares):
+            call = partial(middleware, ctx, call)
+        return call()
+
+    def _call_handler(self, execution: Execution, ctx: Context) -> Awaitable[str | None]:
+        handler, grant = execution.handler, execution.grant
+        payload = handler.upcast(grant.payload, grant.version)
+        if handler.isolate:
+            return self._processes.run(handler, ctx, payload)
+        return handler.run(ctx, payload, in_thread=self._threads.call)
+
+    def _soft_timeout(self, execution: Execution) -> None:
+        emit("soft timeout", level=logging.WARNING, kind=execution.grant.kind, job_id=execution.grant.job_id)
+        self._aside(self._warn(execution))
+
+    async def _warn(self, execution: Execution) -> None:
+        seconds = time.monotonic() - execution.started_at
+        message = f"soft timeout after {seconds:.1f} s; the hard one is {execution.grant.timeout_s:g} s"
+        try:
+            await jobs.append_event(self._db, execution.grant.token, "warning", message=message)
+        except LeaseholdError as problem:
+            emit("warning not stored", level=logging.WARNING, problem=problem)
+
+    def _aside(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
+        self._side_tasks.add(task)
+        task.add_done_callback(self._side_tasks.discard)
+
+    def _retire_if_worn(self) -> None:
+        """After so many jobs, or so much memory, leave in good order: a supervisor starts a fresh process."""
+        settings = self._settings
+        if settings.max_jobs is not None and self._started >= settings.max_jobs:
+            self._retire(f"ran {self._started} jobs")
+        elif settings.max_memory_mb is not None and (used := resident_mb()) > settings.max_memory_mb:
+            self._retire(f"uses {used} MB")
+
+    def _retire(self, why: str) -> None:
+        if not self._stopping.is_set():
+            emit("worker retires", worker=self.name, why=why)
+            self.stop()
+
+    # -- waiting ------------------------------------------------------------------------------------------------
+
+    def _wake(self) -> None:
+        for wake in self._wakes:
+            wake.set()
+
+    async def _pause(self) -> None:
+        """Wait before another try. Attempts that end do not cut it short: a hundred of them are not a hundred tries."""
+        try:
+            async with asyncio.timeout(pause_seconds()):
+                await self._stopping.wait()
+        except TimeoutError:
+            pass
+
+    def _heard(self, queue: str) -> None:
+        if not queue or queue in self._queues:
+            self._wake()
+            self._loop.call_later(_LOOK_AGAIN_SECONDS, self._wake)
+
+    # -- from the heart: called in its thread -------------------------------------------------------------------
+
+    def cancel_asked(self, tokens: set[int]) -> None:
+        self._loop.call_soon_threadsafe(self._cancel, tokens)
+
+    def leases_lost(self, worker_id: UUID, why: str) -> None:
+        self._loop.call_soon_threadsafe(self._lose, worker_id, why)
+
+    def executions(self) -> Sequence[Execution]:
+        return list(self._running.values())
+
+    def unreported(self) -> Sequence[Ended]:
+        return [report.ended for report in list(self._ended.values())]
+
+    # -- leases -------------------------------------------------------------------------------------------------
+
+    def _cancel(self, tokens: set[int]) -> None:
+        for token in tokens:
+            execution = self._running.get(token)
+            if execution and execution.ask_cancel(grace=self._settings.cancel_grace_seconds):
+                self._timeouts.watch(execution)
+
+    def _lose(self, worker_id: UUID, why: str) -> None:
+        """What we hold may be others' by now: stop it all, drop what it would write, come back under a new id."""
+        if worker_id != self.worker_id:
+            return
+        emit("worker declared lost", level=logging.WARNING, worker=self.name, worker_id=worker_id, why=why)
+        self.worker_id = None
+        self._claims_in_doubt = self._plenty = False
+        self._heart.pause()
+        self._old_ids.append(worker_id)
+        self._ended.clear()
+        self._in_doubt.clear()
+        for execution in self.executions():
+            execution.interrupt(Stop.LOST)
+        self._wake()
+
+    # -- the end ------------------------------------------------------------------------------------------------
+
+    async def _drain(self) -> None:
+        """Stop claiming; give what runs its grace, and report what ends."""
+        try:
+            async with asyncio.timeout(self._settings.grace_seconds):
+                while self._running and not self._forced.is_set():
+                    self._wakes[0].clear()
+                    await self._finish_or_pause()
+                    await self._wakes[0].wait()
+        except TimeoutError:
+            pass
+
+    async def _finish_or_pause(self) -> None:
+        try:
+            await self._finish()
+        except LeaseholdError as problem:
+            emit("database unreachable", level=logging.WARNING, problem=problem)
+            await asyncio.sleep(pause_seconds())
+            self._wake()
+
+    async def _interrupt_all(self) -> None:
+        """End what outlasted the grace. Threads are left behind; they end with the process."""
+        left = [(one, one.task) for one in self.executions() if one.task]
+        for execution, _ in left:
+            execution.interrupt(Stop.RELEASED)
+        if left:
+            _, pending = await asyncio.wait([task for _, task in left], timeout=self._settings.overrun_seconds)
+            self.left_behind = len(pending)
+
+    async def _leave(self) -> None:
+        if self.worker_id is not None:
+            self._old_ids.append(self.worker_id)
+        try:
+            await self._finish()
+            released = sum([await self._calls.call(workers.end_worker, old) for old in self._old_ids])
+            emit("worker stopped", worker=self.name, released=released)
+        except LeaseholdError as problem:
+            emit("worker stopped without goodbye", level=logging.WARNING, worker=self.name, problem=problem)
+
+
+def resident_mb() -> int:
+    """Memory of this process: what it uses now, or at worst (where the system does not tell) its peak."""
+    try:
+        with open("/proc/self/statm") as statm:
+            return int(statm.read().split()[1]) * resource.getpagesize() >> 20
+    except OSError:
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        return peak >> 20 if sys.platform == "darwin" else peak >> 10
+
+
+def _start_now(work: Coroutine[Any, Any, None], loop: asyncio.AbstractEventLoop) -> "asyncio.Task[None]":
+    """A task whose first step runs at once where Python can do that: many handlers end in their first step."""
+    if sys.version_info >= (3, 12):
+        return asyncio.Task(work, loop=loop, eager_start=True)
+    return loop.create_task(work)
+
+
+async def _wait_for(event: asyncio.Event, seconds: float) -> None:
+    """Until the event is set, or so long."""
+    try:
+        async with asyncio.timeout(seconds):
+            await event.wait()
+    except TimeoutError:
+        pass
+
+
+async def _ended_task(task: "asyncio.Task[None]") -> None:
+    task.cancel()
+    await asyncio.wait([task])

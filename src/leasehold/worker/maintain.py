@@ -1,0 +1,91 @@
+"""Upkeep that any worker does for all. Two doing the same at once harm nothing: the functions see to that."""
+
+import asyncio
+import logging
+import random
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from uuid import UUID
+
+from leasehold.engine import schedules, upkeep, webhooks
+from leasehold.engine.database import Database
+from leasehold.errors import LeaseholdError
+from leasehold.log import emit
+from leasehold.settings import Settings
+
+#: Counting what waits may take this share of the time at most.
+_COUNT_SHARE = 0.05
+
+
+@dataclass(slots=True, kw_only=True)
+class Chore:
+    """Something to be done every so often, by whoever has the duty (None: by every worker)."""
+
+    name: str
+    every_s: float
+    work: Callable[[Database], Awaitable[int]]
+    duty: str | None = None
+    wakes: bool = False  # what it returns is work that appeared
+    urgent: bool = False  # done as often however long it takes
+    due_at: float = 0.0
+
+
+def chores(settings: Settings) -> list[Chore]:
+    """All of it, in the order of their haste."""
+    beat, history, results = settings.beat_seconds, settings.history_days, settings.result_days
+
+    async def drop(db: Database) -> int:
+        return await upkeep.drop_partitions(db, history)
+
+    async def purge(db: Database) -> int:
+        return await upkeep.purge(db, history_days=history, result_days=results)
+
+    async def purge_events(db: Database) -> int:
+        return await webhooks.purge_events(db, history_days=history)
+
+    return [
+        Chore(name="promote", every_s=settings.poll_seconds, work=upkeep.promote, wakes=True),
+        Chore(name="fire schedules", every_s=settings.poll_seconds, work=schedules.fire_due, wakes=True, urgent=True),
+        Chore(name="unpark", every_s=settings.poll_seconds, work=upkeep.unpark, wakes=True),
+        Chore(name="reap", every_s=beat, work=upkeep.reap, wakes=True),
+        Chore(name="reap strays", every_s=15.0, work=upkeep.reap_strays, wakes=True),
+        Chore(name="count waiting", every_s=1.0, work=upkeep.count_waiting, duty="housekeeping"),
+        Chore(name="make partitions", every_s=600.0, work=upkeep.make_partitions, duty="housekeeping"),
+        Chore(name="drop partitions", every_s=3600.0, work=drop, duty="housekeeping"),
+        Chore(name="purge", every_s=60.0, work=purge, duty="housekeeping"),
+        Chore(name="collect", every_s=1.0, work=webhooks.collect_job_events, duty="housekeeping", wakes=True),
+        Chore(name="purge events", every_s=60.0, work=purge_events, duty="housekeeping"),
+        Chore(name="roll up", every_s=60.0, work=upkeep.roll_up, duty="housekeeping"),
+    ]
+
+
+async def maintain(
+    db: Database, settings: Settings, worker_id: Callable[[], UUID | None], wake: Callable[[], None]
+) -> None:
+    """Do each chore when it is due; call ``wake`` when work appeared."""
+    todo = chores(settings)
+    while True:
+        for chore in todo:
+            if time.monotonic() >= chore.due_at:
+                await _do(db, chore, worker_id, wake)
+        await asyncio.sleep(settings.poll_seconds * random.uniform(0.8, 1.2))
+
+
+async def _do(db: Database, chore: Chore, worker_id: Callable[[], UUID | None], wake: Callable[[], None]) -> None:
+    began = time.monotonic()
+    try:
+        if chore.duty is None or await _has_duty(db, chore, worker_id()):
+            done = await chore.work(db)
+            if done and chore.wakes:
+                wake()
+    except LeaseholdError as problem:
+        emit("upkeep failed", level=logging.WARNING, chore=chore.name, problem=problem)
+    # What takes long is done less often, or a large backlog would be counted all the time.
+    rest = 0.0 if chore.urgent else (time.monotonic() - began) / _COUNT_SHARE
+    chore.due_at = time.monotonic() + max(chore.every_s * random.uniform(0.8, 1.0), rest)
+
+
+async def _has_duty(db: Database, chore: Chore, worker_id: UUID | None) -> bool:
+    assert chore.duty is not None
+    return worker_id is not None and await upkeep.take_duty(db, chore.duty, worker_id, 30.0)
