@@ -1,0 +1,108 @@
+"""Answers: JSON text, strong ETags, pages."""
+
+import base64
+import hashlib
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from datetime import UTC, datetime
+from enum import Enum
+from typing import Any
+from uuid import UUID
+
+from fastapi import Request, Response
+
+JSON = "application/json"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What is sent, before it is: it may be kept under an Idempotency-Key."""
+
+    status: int
+    value: Any
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+    def response(self) -> Response:
+        return answer(self.value, status=self.status, headers=self.headers)
+
+
+def answer(value: Any, *, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+    return Response(encode(value), status, dict(headers or {}), media_type=JSON)
+
+
+def tagged(request: Request, value: Any) -> Response:
+    """With a strong ETag, the digest of the very bytes; 304 for whoever has them."""
+    body = encode(value)
+    tag = f'"{hashlib.sha256(body).hexdigest()[:32]}"'
+    headers = {"ETag": tag, "Cache-Control": "private, no-cache", "Vary": "Authorization, X-API-Key, Accept"}
+    asked = {part.strip().removeprefix("W/") for part in request.headers.get("if-none-match", "").split(",")}
+    if tag in asked or "*" in asked:
+        return Response(None, 304, headers)
+    return Response(body, 200, headers, media_type=JSON)
+
+
+def page(
+    request: Request, found: Sequence[Any], *, limit: int, last: str, without: frozenset[str] = frozenset()
+) -> Response:
+    """A page made of one row more than asked for: that one only tells that there are more."""
+    data, more = list(found[:limit]), len(found) > limit
+    cursor = encode_cursor(getattr(data[-1], last)) if more else None
+    headers = {}
+    if cursor:
+        headers["Link"] = f'<{request.url.path}?{_with_cursor(request, cursor)}>; rel="next"'
+    rows = [plain(item, without=without) for item in data]
+    return answer({"data": rows, "next_cursor": cursor, "has_more": more}, headers=headers)
+
+
+def encode_cursor(last: UUID) -> str:
+    return base64.urlsafe_b64encode(last.bytes).decode().rstrip("=")
+
+
+def decode_cursor(cursor: str | None) -> UUID | None:
+    if cursor is None:
+        return None
+    return UUID(bytes=base64.urlsafe_b64decode(cursor + "=="))
+
+
+def plain(value: Any, *, without: frozenset[str] = frozenset()) -> dict[str, Any]:
+    """A value of ours as an object, one level deep: what is in it is JSON already."""
+    names = getattr(value, "_fields", None) or [f.name for f in fields(value)]
+    return {name: getattr(value, name) for name in names if name not in without}
+
+
+def encode(value: Any) -> bytes:
+    try:
+        text = json.dumps(value, default=_plain, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    except ValueError:  # numbers that PostgreSQL keeps and a double cannot hold
+        text = json.dumps(_finite(value), default=_plain, ensure_ascii=False, separators=(",", ":"))
+    return text.encode("utf-8", "backslashreplace")
+
+
+def moment(at: datetime) -> str:
+    return at.astimezone(UTC).isoformat().replace("+00:00", "Z")
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, datetime):
+        return moment(value)
+    if isinstance(value, UUID):
+        return str(value)
+    if isinstance(value, Enum):
+        return value.value
+    return plain(value)
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {name: _finite(part) for name, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(part) for part in value]
+    return value
+
+
+def _with_cursor(request: Request, cursor: str) -> str:
+    return str(request.url.include_query_params(cursor=cursor).query)

@@ -1,0 +1,135 @@
+"""Live events of a job as server-sent events: ``state``, ``patch``, ``end``, ``reset``.
+
+The id of a message is the number of the job's newest event that the reader then knows, so ``Last-Event-ID`` says
+exactly where to go on: nothing is lost and nothing comes twice.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
+from typing import Any
+from uuid import UUID
+
+from fastapi import Response
+from starlette.types import Receive, Scope, Send
+
+from leasehold.api.answers import encode, plain
+from leasehold.api.auth import Caller
+from leasehold.api.hub import Follower
+from leasehold.api.services import Services
+from leasehold.engine import jobs, watch
+from leasehold.job import Event, Job
+
+PING_SECONDS = 15.0
+RETRY_MS = 2000
+#: A reader that takes nothing for so long is gone, or might as well be.
+SLOW_SECONDS = 30.0
+_PAGE = 1000
+#: Streams tell how a job goes; what it is about is at its own address.
+_LEFT_OUT = frozenset({"payload", "result"})
+
+
+async def open_stream(services: Services, caller: Caller, job_id: UUID, last_event_id: str | None) -> Response:
+    """The stream, or 204 for whoever has seen the end."""
+    await jobs.get_job(services.db, caller.tenant, job_id)  # only what is the tenant's own is followed
+    async with AsyncExitStack() as stack:
+        # It follows before it looks: what happens in between is then in both, and its number tells.
+        follower = stack.enter_context(services.hub.follow(caller.tenant, job_id))
+        head = await services.hub.begin(caller.tenant, job_id)
+        after = _number(last_event_id)
+        if after == head.seq and head.ended:
+            return Response(None, 204)
+        job = await jobs.get_job(services.db, caller.tenant, job_id)
+        missed = None if after is None or after > head.seq else await _missed(services, caller, job_id, after, head.seq)
+        chunks = _chunks(follower, job, head, after, missed)
+        return EventStream(chunks, stack.pop_all())
+    raise AssertionError("unreachable")
+
+
+class EventStream(Response):
+    """Sends what comes until the reader leaves, is too slow, or has seen the end."""
+
+    media_type = "text/event-stream"
+
+    def __init__(self, chunks: AsyncIterator[bytes], following: AsyncExitStack) -> None:
+        super().__init__(headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"})
+        del self.headers["content-length"]
+        self._chunks = chunks
+        self._following = following
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async with self._following:
+            await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
+            sending = asyncio.create_task(self._send(send))
+            leaving = asyncio.create_task(_left(receive))
+            try:
+                await asyncio.wait({sending, leaving}, return_when=asyncio.FIRST_COMPLETED)
+            finally:
+                for task in (sending, leaving):
+                    task.cancel()
+                await asyncio.gather(sending, leaving, return_exceptions=True)
+
+    async def _send(self, send: Send) -> None:
+        async for chunk in self._chunks:
+            async with asyncio.timeout(SLOW_SECONDS):
+                await send({"type": "http.response.body", "body": chunk, "more_body": True})
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+
+async def _left(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+async def _missed(services: Services, caller: Caller, job_id: UUID, after: int, head: int) -> list[Event] | None:
+    """What happened between two numbers, or None where some of it is not kept any more."""
+    found: list[Event] = []
+    while after < head:
+        some = await jobs.events_since(services.db, caller.tenant, job_id, after, _PAGE)
+        if [event.seq for event in some] != list(range(after + 1, after + 1 + len(some))) or not some:
+            return None
+        found += some
+        after = some[-1].seq
+    return found
+
+
+async def _chunks(
+    follower: Follower, job: Job, head: watch.Head, after: int | None, missed: list[Event] | None
+) -> AsyncIterator[bytes]:
+    sent = head.seq
+    yield f"retry: {RETRY_MS}\n\n".encode()
+    if missed is None:
+        if after is not None:
+            yield _message("reset", head.seq, {"reason": "the events after the last one seen are not kept"})
+        yield _message("state", head.seq, plain(job, without=_LEFT_OUT))
+    else:
+        for event in missed:
+            yield _message("patch", event.seq, plain(event))
+            sent = event.seq
+    # The head decides, not the job: that was read a moment later, and may have ended with events not yet told.
+    if head.ended and sent == head.seq:
+        yield _message("end", sent, plain(job, without=_LEFT_OUT))
+        return
+    while True:
+        try:
+            news = await follower.next(PING_SECONDS)
+        except TimeoutError:
+            yield b": ping\n\n"
+            continue
+        if news is None:
+            return
+        if news.event and news.seq > sent:
+            sent = news.seq
+            yield _message("patch", sent, plain(news.event))
+        if news.ended and news.seq >= sent:
+            yield _message("end", news.seq, plain(news.ended, without=_LEFT_OUT))
+            return
+
+
+def _message(event: str, seq: int, data: dict[str, Any]) -> bytes:
+    return f"id: {seq}\nevent: {event}\ndata: ".encode() + encode(data) + b"\n\n"
+
+
+def _number(last_event_id: str | None) -> int | None:
+    text = (last_event_id or "").strip()
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else None

@@ -1,0 +1,241 @@
+"""The hub of the streams: one look at the database for all of them, however many clients there are.
+
+Workers tell that there is news (LISTEN, one connection for each process). Then, while anybody follows a job, one query
+asks how far all followed jobs are; only for those that went on their events are read, once for each job, and handed to
+everybody who follows it. Clients never query by themselves after their first look. News may be lost, and what others do
+to a job (cancel it, retry it) is not told: so there is a look each second too.
+"""
+
+import asyncio
+import logging
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from types import TracebackType
+from typing import Self
+from uuid import UUID
+
+from leasehold.api.problems import Problem
+from leasehold.engine import jobs, watch
+from leasehold.engine.database import Database
+from leasehold.engine.wakeups import Listener, news_channel
+from leasehold.errors import LeaseholdError, NotFound, Unreachable
+from leasehold.job import Event, Job
+from leasehold.log import emit
+from leasehold.settings import Settings
+
+#: Between two looks at least.
+TICK_SECONDS = 0.1
+_POLL_SECONDS = 1.0
+#: Jobs in one look at most.
+_MOST_JOBS = 2000
+#: Jobs whose events are read at the same time.
+_AT_ONCE = 4
+#: Items that wait for one slow reader; more, and it is dropped. It comes back with the number of its last event.
+MOST_WAITING = 256
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class News:
+    """Something new about a job: an event, or its end."""
+
+    seq: int
+    event: Event | None = None
+    ended: Job | None = None
+
+
+class Follower:
+    """One reader of one job. ``next`` gives None when the hub has let go of it."""
+
+    def __init__(self) -> None:
+        self._waiting: asyncio.Queue[News | None] = asyncio.Queue()
+
+    async def next(self, timeout: float) -> News | None:
+        async with asyncio.timeout(timeout):
+            return await self._waiting.get()
+
+    def give(self, news: News) -> None:
+        if self._waiting.qsize() >= MOST_WAITING:
+            self.drop()
+        else:
+            self._waiting.put_nowait(news)
+
+    def drop(self) -> None:
+        """Forget what waits: whoever is this slow starts again where they were."""
+        while not self._waiting.empty():
+            self._waiting.get_nowait()
+        self._waiting.put_nowait(None)
+
+
+@dataclass(slots=True, kw_only=True)
+class _Followed:
+    tenant: UUID
+    job_id: UUID
+    head: int | None = None  # None until the first follower has had its look
+    ended: bool = False  # and the followers know
+    followers: set[Follower] = field(default_factory=set)
+
+    def give(self, news: News) -> None:
+        for follower in self.followers:
+            follower.give(news)
+
+    def let_go(self) -> None:
+        for follower in self.followers:
+            follower.drop()
+
+    def has_news(self, head: watch.Head | None) -> bool:
+        if head is None or self.head is None:
+            return False
+        return head.seq > self.head or (head.ended and not self.ended)
+
+
+class Hub:
+    def __init__(self, db: Database, settings: Settings) -> None:
+        self._db = db
+        self._most = settings.streams_per_tenant
+        self._followed: dict[tuple[UUID, UUID], _Followed] = {}
+        self._by_tenant: Counter[UUID] = Counter()
+        self._someone = asyncio.Event()
+        self._news = asyncio.Event()
+        self._listener = Listener(db.target, self._heard, channel=news_channel(db.target.schema))
+        self._closed = False
+        self._task: asyncio.Task[None] | None = None
+
+    async def __aenter__(self) -> Self:
+        await self._listener.__aenter__()
+        self._task = asyncio.create_task(self._watch())
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+        if self._task is not None:
+            self._task.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._task
+        await self._listener.__aexit__(kind, error, trace)
+
+    def _heard(self, _: str) -> None:
+        self._news.set()
+
+    @property
+    def streams(self) -> int:
+        return self._by_tenant.total()
+
+    def close(self) -> None:
+        """Let go of every follower: the server stops, and they come back to another."""
+        self._closed = True
+        for followed in self._followed.values():
+            followed.let_go()
+
+    @contextmanager
+    def follow(self, tenant: UUID, job_id: UUID) -> Iterator[Follower]:
+        """What is new about a job of the tenant, after the number that ``begin`` gives."""
+        if self._by_tenant[tenant] >= self._most:
+            raise Problem(
+                "too_many_streams",
+                f"{self._most} streams and waiting requests are open",
+                hint="close some, or follow fewer jobs at once",
+                retry_after=5,
+            )
+        follower = Follower()
+        followed = self._followed.setdefault((tenant, job_id), _Followed(tenant=tenant, job_id=job_id))
+        followed.followers.add(follower)
+        self._by_tenant[tenant] += 1
+        self._someone.set()
+        if self._closed:
+            follower.drop()
+        try:
+            yield follower
+        finally:
+            self._leave(tenant, job_id, follower)
+
+    async def begin(self, tenant: UUID, job_id: UUID) -> watch.Head:
+        """How far the job is: what comes after is news. Whoever reads the job from now on sees at least that much."""
+        heads = await watch.job_heads(self._db, [job_id])
+        if job_id not in heads:
+            raise NotFound(f"there is no job {job_id}")
+        head, followed = heads[job_id], self._followed[tenant, job_id]
+        if followed.head is None:
+            followed.head = head.seq
+        # Somebody who looked at the same time saw more: the hub tells what comes after that, and the end.
+        return head if head.seq >= followed.head else replace(head, seq=followed.head, ended=False)
+
+    async def wait(self, tenant: UUID, job_id: UUID, seconds: float) -> Job | None:
+        """The job when it has ended, or None when that takes longer."""
+        with self.follow(tenant, job_id) as follower:
+            head = await self.begin(tenant, job_id)
+            if head.ended:
+                return await jobs.get_job(self._db, tenant, job_id)
+            try:
+                async with asyncio.timeout(seconds):
+                    while (news := await follower.next(seconds)) is not None:
+                        if news.ended:
+                            return news.ended
+            except TimeoutError:
+                pass
+            return None
+
+    def _leave(self, tenant: UUID, job_id: UUID, follower: Follower) -> None:
+        followed = self._followed[tenant, job_id]
+        followed.followers.discard(follower)
+        if not followed.followers:
+            del self._followed[tenant, job_id]
+        self._by_tenant[tenant] -= 1
+        if not self._by_tenant[tenant]:
+            del self._by_tenant[tenant]
+        if not self._followed:
+            self._someone.clear()
+
+    async def _watch(self) -> None:
+        while True:
+            await self._someone.wait()
+            await self._wait_for_news()
+            try:
+                await self._look()
+            except LeaseholdError as problem:
+                emit("streams wait for the database", level=logging.WARNING, problem=problem)
+                await asyncio.sleep(1.0)
+
+    async def _wait_for_news(self) -> None:
+        await asyncio.sleep(TICK_SECONDS)
+        if self._listener.listening.is_set():  # else a tick is all we wait
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_POLL_SECONDS - TICK_SECONDS):
+                    await self._news.wait()
+        self._news.clear()
+
+    async def _look(self) -> None:
+        known = [followed for followed in self._followed.values() if followed.head is not None]
+        for first in range(0, len(known), _MOST_JOBS):
+            part = known[first : first + _MOST_JOBS]
+            heads = await watch.job_heads(self._db, [followed.job_id for followed in part])
+            for followed in part:
+                if followed.job_id not in heads:
+                    followed.let_go()
+            moved = [followed for followed in part if followed.has_news(heads.get(followed.job_id))]
+            for some in range(0, len(moved), _AT_ONCE):
+                group = moved[some : some + _AT_ONCE]
+                await asyncio.gather(*(self._tell(followed, heads[followed.job_id]) for followed in group))
+
+    async def _tell(self, followed: _Followed, head: watch.Head) -> None:
+        try:
+            await self._read(followed, head)
+        except Unreachable:
+            raise
+        except LeaseholdError:  # it went meanwhile, or cannot be read: the others must not wait for it
+            followed.let_go()
+
+    async def _read(self, followed: _Followed, head: watch.Head) -> None:
+        assert followed.head is not None
+        for event in await jobs.events_since(self._db, followed.tenant, followed.job_id, followed.head):
+            followed.head, followed.ended = event.seq, False
+            followed.give(News(seq=event.seq, event=event))
+        if not head.ended or followed.head != head.seq:
+            return  # the next look tells of the end, if there is one
+        job = await jobs.get_job(self._db, followed.tenant, followed.job_id)
+        if job.state.is_outcome:
+            followed.ended = True
+            followed.give(News(seq=head.seq, ended=job))

@@ -1,0 +1,58 @@
+"""``Idempotency-Key``: the same request again gets the same answer, and nothing is done twice."""
+
+import hashlib
+import json
+from collections.abc import Awaitable, Callable
+from typing import Annotated
+
+from fastapi import Header, Request, Response
+
+from leasehold.api.answers import JSON, Answer, encode
+from leasehold.api.auth import Caller
+from leasehold.api.problems import Problem
+from leasehold.api.services import services_of
+from leasehold.engine.requests import Stored, begin_request, end_request
+from leasehold.engine.scope import Scope
+
+IdempotencyKey = Annotated[
+    str | None,
+    Header(
+        min_length=1,
+        max_length=255,
+        description="The same key with the same request within 24 hours gives the first answer again.",
+    ),
+]
+
+
+async def once(
+    request: Request, caller: Caller, key: str | None, operate: Callable[[Scope], Awaitable[Answer]]
+) -> Response:
+    """Operate in one transaction; with a key its answer is kept there too. What fails is undone, and not kept."""
+    async with Scope.open(services_of(request).db, tenant=caller.tenant, actor=caller.actor) as scope:
+        if key is None:
+            return (await operate(scope)).response()
+        if stored := await begin_request(scope, caller.tenant, key, _fingerprint(request)):
+            return _replay(stored)
+        answer = await operate(scope)
+        await end_request(scope, caller.tenant, key, _kept(answer))
+        return answer.response()
+
+
+def refuse_key(request: Request) -> None:
+    """For answers that hold a secret: they are not kept, so they cannot be given again."""
+    if "idempotency-key" in request.headers:
+        raise Problem("bad_request", "this answer holds a secret and is not kept: send no Idempotency-Key")
+
+
+def _fingerprint(request: Request) -> bytes:
+    body = json.dumps(getattr(request.state, "body", None), sort_keys=True)
+    return hashlib.sha256("\0".join((request.method, request.url.path, request.url.query, body)).encode()).digest()
+
+
+def _kept(answer: Answer) -> Stored:
+    return Stored(status=answer.status, headers=dict(answer.headers), answer=encode(answer.value).decode())
+
+
+def _replay(stored: Stored) -> Response:
+    headers = stored.headers | {"Idempotent-Replayed": "true"}
+    return Response(stored.answer, stored.status, headers, media_type=JSON)

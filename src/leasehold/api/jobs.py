@@ -1,0 +1,335 @@
+"""``/v1/jobs``."""
+
+import json
+import re
+from collections.abc import Sequence
+from typing import Annotated, Any
+from uuid import UUID
+
+from fastapi import Header, Query, Request, Response
+
+from leasehold import payload
+from leasehold.api import events as stream
+from leasehold.api.answers import Answer, answer, decode_cursor, page, plain, tagged
+from leasehold.api.auth import Caller, SignedIn
+from leasehold.api.idempotency import IdempotencyKey, once
+from leasehold.api.models import (
+    Attempts,
+    BatchMade,
+    BatchRequest,
+    CancelRequest,
+    Cursor,
+    Events,
+    Explanation,
+    Id,
+    JobMade,
+    JobMoved,
+    JobOut,
+    JobRequest,
+    Jobs,
+    Kind,
+    Moment,
+    Name,
+    RescheduleRequest,
+    RetryRequest,
+)
+from leasehold.api.problems import Problem
+from leasehold.api.route import needs, router
+from leasehold.api.services import Services, services_of
+from leasehold.client import plain_options
+from leasehold.engine import jobs
+from leasehold.engine.scope import Scope
+from leasehold.job import Enqueued, Job, State
+
+routes = router("jobs")
+READ = needs("jobs:read")
+WRITE = needs("jobs:write")
+_SUMMARY = frozenset({"payload", "result"})
+_WAIT = re.compile(r"(?:^|[,;\s])wait\s*=\s*(\d{1,9})(?:$|[,;\s])", re.IGNORECASE)
+_LONGEST_WAIT = 60
+
+Limit = Annotated[int, Query(ge=1, le=200)]
+Prefer = Annotated[
+    str | None,
+    Header(description="`wait=20` (RFC 7240): answer when the job has ended, or after so many seconds, at most 60."),
+]
+
+
+@routes.post(
+    "/v1/jobs",
+    operation_id="jobs.create",
+    summary="Ask for a job",
+    status_code=202,
+    response_model=JobMade,
+    responses={200: {"model": JobMade, "description": "The key's job was there, or `Prefer: wait` saw the end"}},
+    openapi_extra=WRITE,
+)
+async def create(
+    request: Request, caller: SignedIn, body: JobRequest, idempotency_key: IdempotencyKey = None, prefer: Prefer = None
+) -> Response:
+    services = services_of(request)
+    if idempotency_key is None:
+        [made] = await _enqueue(services, caller, body, request.state.traceparent)
+        response = _made(made).response()
+    else:
+
+        async def operate(scope: Scope) -> Answer:
+            return _made((await _enqueue_within(scope, caller, [body], request.state.traceparent))[0])
+
+        response = await once(request, caller, idempotency_key, operate)
+        services.backend.announce(body.queue)
+    return await _waited(services, caller, response, prefer)
+
+
+@routes.post(
+    "/v1/jobs:batch",
+    operation_id="jobs.create_batch",
+    summary="Ask for up to 1000 jobs, all or none",
+    response_model=BatchMade,
+    openapi_extra=WRITE,
+)
+async def create_batch(
+    request: Request, caller: SignedIn, body: BatchRequest, idempotency_key: IdempotencyKey = None
+) -> Response:
+    async def operate(scope: Scope) -> Answer:
+        made = await _enqueue_within(scope, caller, body.jobs, request.state.traceparent)
+        return Answer(status=200, value={"data": [plain(job) for job in made]})
+
+    response = await once(request, caller, idempotency_key, operate)
+    services_of(request).backend.announce()
+    return response
+
+
+@routes.get(
+    "/v1/jobs",
+    operation_id="jobs.list",
+    summary="The newest jobs first, without payloads and results",
+    response_model=Jobs,
+    openapi_extra=READ,
+)
+async def list_(
+    request: Request,
+    caller: SignedIn,
+    state: State | None = None,
+    kind: Kind | None = None,
+    queue: Name | None = None,
+    tag: Annotated[str | None, Query(min_length=1, max_length=100)] = None,
+    key: Annotated[str | None, Query(min_length=1, max_length=255)] = None,
+    created_after: Moment | None = None,
+    created_before: Moment | None = None,
+    limit: Limit = 50,
+    cursor: Cursor | None = None,
+) -> Response:
+    filters = {
+        "state": state,
+        "kind": kind,
+        "queue": queue,
+        "tag": tag,
+        "key": key,
+        "created_after": created_after,
+        "created_before": created_before,
+    }
+    found = await jobs.list_jobs(
+        services_of(request).db, caller.tenant, plain_options(filters), before=decode_cursor(cursor), limit=limit + 1
+    )
+    return page(request, found, limit=limit, last="job_id", without=_SUMMARY)
+
+
+@routes.get("/v1/jobs/{job_id}", operation_id="jobs.get", summary="One job", response_model=JobOut, openapi_extra=READ)
+async def get(request: Request, caller: SignedIn, job_id: Id) -> Response:
+    return tagged(request, plain(await _get(request, caller, job_id)))
+
+
+@routes.get(
+    "/v1/jobs/{job_id}/result",
+    operation_id="jobs.result",
+    summary="The result of a job that succeeded, as its handler gave it",
+    response_model=Any,
+    openapi_extra=READ,
+)
+async def result(request: Request, caller: SignedIn, job_id: Id) -> Response:
+    job = await _get(request, caller, job_id)
+    if job.state is not State.SUCCEEDED:
+        raise Problem("no_result", f"job {job_id} is {job.state}, and only a job that succeeded has a result")
+    return tagged(request, job.result)
+
+
+@routes.get(
+    "/v1/jobs/{job_id}/attempts",
+    operation_id="jobs.attempts",
+    summary="The attempts of a job that have ended, oldest first",
+    response_model=Attempts,
+    openapi_extra=READ,
+)
+async def attempts(request: Request, caller: SignedIn, job_id: Id) -> Response:
+    await _get(request, caller, job_id)
+    found = await jobs.list_attempts(services_of(request).db, caller.tenant, job_id)
+    return tagged(request, {"data": found})
+
+
+@routes.get(
+    "/v1/jobs/{job_id}/explain",
+    operation_id="jobs.explain",
+    summary="Why is this job not running?",
+    response_model=Explanation,
+    openapi_extra=READ,
+)
+async def explain(request: Request, caller: SignedIn, job_id: Id) -> Response:
+    job = await _get(request, caller, job_id)
+    reasons = await jobs.explain(services_of(request).db, caller.tenant, job_id)
+    return answer({"state": job.state, "reasons": reasons})
+
+
+@routes.get(
+    "/v1/jobs/{job_id}/events",
+    operation_id="jobs.events",
+    summary="The events of a job: a page of JSON, or a live stream with `Accept: text/event-stream`",
+    response_model=Events,
+    responses={
+        200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}, "description": "A page, or a stream"},
+        204: {"description": "The stream had ended: the browser need not come back"},
+    },
+    openapi_extra=needs("jobs:read", tickets=True),
+)
+async def events(
+    request: Request,
+    caller: SignedIn,
+    job_id: Id,
+    after: Annotated[int, Query(ge=0, le=2_000_000_000, description="Only events after this number.")] = 0,
+    limit: Limit = 100,
+    last_event_id: Annotated[str | None, Header(description="Go on after this number; browsers send it.")] = None,
+    last_event_id_query: Annotated[
+        str | None, Query(alias="last_event_id", max_length=20, description="The same, where no header can be sent.")
+    ] = None,
+    ticket: Annotated[str | None, Query(max_length=100, description="Instead of a key, once.")] = None,
+) -> Response:
+    if "text/event-stream" in request.headers.get("accept", ""):
+        return await stream.open_stream(services_of(request), caller, job_id, last_event_id or last_event_id_query)
+    await _get(request, caller, job_id)
+    found = await jobs.events_since(services_of(request).db, caller.tenant, job_id, after, limit + 1)
+    data, more = found[:limit], len(found) > limit
+    return answer({"data": data, "next_after": data[-1].seq if data else after, "has_more": more})
+
+
+@routes.post(
+    "/v1/jobs/{job_id}/cancel",
+    operation_id="jobs.cancel",
+    summary="Cancel a job; one that runs is asked to stop",
+    response_model=JobMoved,
+    responses={202: {"model": JobMoved, "description": "It runs, and is asked to stop"}},
+    openapi_extra=WRITE,
+)
+async def cancel(
+    request: Request,
+    caller: SignedIn,
+    job_id: Id,
+    body: CancelRequest | None = None,
+    idempotency_key: IdempotencyKey = None,
+) -> Response:
+    async def operate(scope: Scope) -> Answer:
+        became = await jobs.cancel(scope, caller.tenant, job_id, body.reason if body else None)
+        if became == "requested":
+            return _moved(job_id, State.RUNNING, status=202, cancel_requested=True)
+        if became != State.CANCELED:
+            raise Problem("conflict", f"job {job_id} is {became} already")
+        return _moved(job_id, State.CANCELED)
+
+    return await once(request, caller, idempotency_key, operate)
+
+
+@routes.post(
+    "/v1/jobs/{job_id}/retry",
+    operation_id="jobs.retry",
+    summary="Give a failed, dead or canceled job a new budget of attempts",
+    response_model=JobMoved,
+    openapi_extra=WRITE,
+)
+async def retry(
+    request: Request,
+    caller: SignedIn,
+    job_id: Id,
+    body: RetryRequest | None = None,
+    idempotency_key: IdempotencyKey = None,
+) -> Response:
+    async def operate(scope: Scope) -> Answer:
+        return _moved(job_id, await jobs.retry(scope, caller.tenant, job_id, body.run_at if body else None))
+
+    return await once(request, caller, idempotency_key, operate)
+
+
+@routes.post(
+    "/v1/jobs/{job_id}/reschedule",
+    operation_id="jobs.reschedule",
+    summary="Move a job that waits to another time; one that has ended is retried then",
+    response_model=JobMoved,
+    openapi_extra=WRITE,
+)
+async def reschedule(
+    request: Request, caller: SignedIn, job_id: Id, body: RescheduleRequest, idempotency_key: IdempotencyKey = None
+) -> Response:
+    async def operate(scope: Scope) -> Answer:
+        return _moved(job_id, await jobs.reschedule(scope, caller.tenant, job_id, body.run_at))
+
+    return await once(request, caller, idempotency_key, operate)
+
+
+async def _get(request: Request, caller: Caller, job_id: UUID) -> Job:
+    return await jobs.get_job(services_of(request).db, caller.tenant, job_id)
+
+
+async def _enqueue(services: Services, caller: Caller, job: JobRequest, trace: str | None) -> list[Enqueued]:
+    keys = None if job.key is None else [job.key]
+    return await services.backend.enqueue(
+        caller.tenant, job.kind, [payload.encode(job.payload)], _options(job, trace), keys
+    )
+
+
+async def _enqueue_within(
+    scope: Scope, caller: Caller, asked: Sequence[JobRequest], trace: str | None
+) -> list[Enqueued]:
+    """One call for all jobs of one kind with the same options, in one order for everybody: keys are locked."""
+    groups: dict[tuple[str, str], list[int]] = {}
+    for place, job in enumerate(asked):
+        options = payload.encode(_options(job, trace), what="options")
+        groups.setdefault((job.kind, options), []).append(place)
+    made: dict[int, Enqueued] = {}
+    for (kind, options), places in sorted(groups.items()):
+        payloads = [payload.encode(asked[place].payload) for place in places]
+        keys = [asked[place].key for place in places]
+        given = keys if any(keys) else None
+        found = await jobs.enqueue_text(scope, caller.tenant, kind, payloads, options, keys=given)
+        made |= dict(zip(places, found, strict=True))
+    return [made[place] for place in range(len(asked))]
+
+
+def _options(job: JobRequest, trace: str | None) -> dict[str, Any]:
+    options = job.model_dump(exclude={"kind", "payload", "key"}, exclude_none=True)
+    if trace is not None:
+        options.setdefault("traceparent", trace)
+    return plain_options(options)
+
+
+def _made(job: Enqueued) -> Answer:
+    at = f"/v1/jobs/{job.job_id}"
+    headers = {"Location": at, "Link": f'<{at}/events>; rel="monitor"'}
+    return Answer(status=202 if job.created else 200, value=plain(job), headers=headers)
+
+
+def _moved(job_id: UUID, state: State, *, status: int = 200, cancel_requested: bool = False) -> Answer:
+    return Answer(status=status, value={"job_id": job_id, "state": state, "cancel_requested": cancel_requested})
+
+
+async def _waited(services: Services, caller: Caller, response: Response, prefer: str | None) -> Response:
+    """The same answer, or with the whole job in it once the job has ended."""
+    asked = _WAIT.search(prefer or "")
+    if asked is None:
+        return response
+    seconds = min(int(asked[1]), _LONGEST_WAIT)
+    made = json.loads(bytes(response.body))
+    kept = ("location", "link", "idempotent-replayed")
+    headers = {name: value for name, value in response.headers.items() if name in kept}
+    headers["Preference-Applied"] = f"wait={seconds}"
+    job = await services.hub.wait(caller.tenant, UUID(made["job_id"]), seconds)
+    if job is None:
+        return answer(made, status=response.status_code, headers=headers)
+    return answer(made | {"state": job.state, "job": plain(job)}, headers=headers)

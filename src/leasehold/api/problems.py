@@ -1,0 +1,169 @@
+"""What goes wrong, as ``application/problem+json`` (RFC 9457): every error of this API has this one form."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from typing import Any
+
+from fastapi import Request
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+
+from leasehold.errors import (
+    BadInput,
+    Conflict,
+    LeaseholdError,
+    NotFound,
+    OtherRequest,
+    QuotaExceeded,
+    TooLarge,
+    Unreachable,
+)
+
+MEDIA_TYPE = "application/problem+json"
+
+#: Every code with its status and what it means; the code is the stable part.
+CODES: dict[str, tuple[int, str]] = {
+    "bad_request": (400, "the request cannot be read as it stands"),
+    "bad_json": (400, "the body is not JSON, nested too deeply, or says a name twice"),
+    "bad_parameter": (400, "a parameter or header is unknown, given twice or not of its form"),
+    "unauthenticated": (401, "there is no key, or it is not valid"),
+    "forbidden": (403, "the key is valid, but not for this"),
+    "not_found": (404, "there is no such thing for this key"),
+    "method_not_allowed": (405, "this address has other methods"),
+    "conflict": (409, "the thing is in another state than the request needs"),
+    "no_result": (409, "the job has not succeeded, so it has no result"),
+    "too_large": (413, "the body is larger than allowed"),
+    "unsupported_media_type": (415, "the body is not application/json"),
+    "invalid": (422, "the body can be read, but says something that cannot be"),
+    "key_reused": (422, "the Idempotency-Key was used for another request"),
+    "rate_limited": (429, "too many requests; Retry-After says when to come back"),
+    "quota_exceeded": (429, "the tenant has too many jobs waiting"),
+    "too_many_streams": (429, "the tenant has too many streams and waiting requests open"),
+    "internal": (500, "a fault of ours; the request id finds it in the log"),
+    "unavailable": (503, "the database does not answer now"),
+}
+
+
+class Problem(HTTPException):
+    """An answer that is a refusal."""
+
+    def __init__(
+        self,
+        code: str,
+        detail: str,
+        *,
+        hint: str | None = None,
+        retry_after: int | None = None,
+        errors: Sequence[Mapping[str, str]] = (),
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(CODES[code][0], detail, dict(headers or {}))
+        self.code = code
+        self.hint = hint
+        self.retry_after = retry_after
+        self.errors = errors
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Form:
+    """The members of a problem in their order."""
+
+    code: str
+    detail: str
+    instance: str
+    request_id: str
+    more: Mapping[str, Any] = field(default_factory=dict)
+
+    def text(self) -> bytes:
+        status = CODES[self.code][0]
+        members = {
+            "type": f"/docs#problem-{self.code}",
+            "title": HTTPStatus(status).phrase,
+            "status": status,
+            "detail": self.detail,
+            "instance": self.instance,
+            "code": self.code,
+            "request_id": self.request_id,
+        } | {name: value for name, value in self.more.items() if value}
+        return json.dumps(members).encode()
+
+
+def answer(request: Request, problem: Problem) -> Response:
+    more = {"hint": problem.hint, "retry_after": problem.retry_after, "errors": list(problem.errors)}
+    form = _Form(
+        code=problem.code,
+        detail=problem.detail,
+        instance=request.url.path,
+        request_id=str(getattr(request.state, "request_id", "")),
+        more=more,
+    )
+    headers = dict(problem.headers or {})
+    if problem.retry_after:
+        headers["Retry-After"] = str(problem.retry_after)
+    return Response(form.text(), CODES[problem.code][0], headers, media_type=MEDIA_TYPE)
+
+
+async def on_http(request: Request, problem: Exception) -> Response:
+    """A Problem, or what the framework raises by itself: no such address, no such method."""
+    if isinstance(problem, Problem):
+        return answer(request, problem)
+    assert isinstance(problem, HTTPException)
+    codes = {404: "not_found", 405: "method_not_allowed"}
+    words = {404: f"there is nothing at {request.url.path}", 405: f"{request.method} is not for {request.url.path}"}
+    code = codes.get(problem.status_code, "bad_request" if problem.status_code < 500 else "internal")
+    detail = words.get(problem.status_code, CODES[code][1])
+    headers = {"Allow": ", ".join(request.app.state.methods(request.url.path))} if problem.status_code == 405 else {}
+    return answer(request, Problem(code, detail, headers=headers))
+
+
+async def on_validation(request: Request, problem: Exception) -> Response:
+    """What the framework found in the path, the query, the headers or the body. The values are never repeated."""
+    assert isinstance(problem, RequestValidationError)
+    found = problem.errors()
+    places = {str(error["loc"][0]) for error in found}
+    errors = [
+        {"pointer": _pointer(error["loc"]), "detail": str(error["msg"]), "code": str(error["type"])} for error in found
+    ]
+    if "path" in places:
+        return answer(request, Problem("not_found", f"there is nothing at {request.url.path}"))
+    if places & {"query", "header"}:
+        return answer(request, Problem("bad_parameter", "a parameter is not of its form", errors=errors))
+    return answer(request, Problem("invalid", "the body says something that cannot be", errors=errors))
+
+
+async def on_leasehold(request: Request, problem: Exception) -> Response:
+    assert isinstance(problem, LeaseholdError)
+    return answer(request, of_error(problem))
+
+
+def of_error(problem: LeaseholdError) -> Problem:
+    """An error of the engine. What a caller cannot change is told without its words: they name addresses and logins."""
+    # A hint that is a command is for whoever has the command line.
+    hint = None if (problem.hint or "").startswith("leasehold ") else problem.hint
+    match problem:
+        case NotFound():
+            return Problem("not_found", str(problem), hint=hint)
+        case OtherRequest():
+            return Problem("key_reused", str(problem), hint=hint)
+        case Conflict():
+            return Problem("conflict", str(problem), hint=hint)
+        case TooLarge():
+            return Problem("too_large", str(problem), hint=hint)
+        case BadInput():
+            return Problem("invalid", str(problem), hint=hint)
+        case QuotaExceeded():
+            return Problem("quota_exceeded", str(problem), hint=hint, retry_after=5)
+        case Unreachable():
+            return Problem("unavailable", "the database does not answer now", retry_after=2)
+        case _:
+            return Problem("internal", "something failed here; the request id finds it in the log")
+
+
+def _pointer(place: Sequence[Any]) -> str:
+    """A JSON pointer into the body, or the name of a parameter."""
+    if place[0] != "body":
+        return str(place[-1])
+    return "".join("/" + str(part).replace("~", "~0").replace("/", "~1") for part in place[1:])

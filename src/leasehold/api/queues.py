@@ -1,0 +1,52 @@
+"""``/v1/queues``: they belong to the installation, so the operator sees and pauses them."""
+
+from fastapi import Request, Response
+
+from leasehold.api.answers import answer
+from leasehold.api.auth import Caller, SignedIn
+from leasehold.api.models import Name, QueuePaused, Queues
+from leasehold.api.route import needs, router
+from leasehold.api.services import services_of
+from leasehold.engine import tenants
+from leasehold.engine.scope import Scope
+
+routes = router("queues")
+
+
+@routes.get(
+    "/v1/queues",
+    operation_id="queues.list",
+    summary="All queues with what waits and runs in them, counted up to 10,000",
+    response_model=Queues,
+    openapi_extra=needs("operator"),
+)
+async def list_(request: Request, caller: SignedIn) -> Response:
+    return answer({"data": await tenants.list_queues(services_of(request).operator)})
+
+
+@routes.post(
+    "/v1/queues/{queue}/pause",
+    operation_id="queues.pause",
+    summary="Let nothing of a queue be claimed; what runs goes on",
+    response_model=QueuePaused,
+    openapi_extra=needs("operator"),
+)
+async def pause(request: Request, caller: SignedIn, queue: Name) -> Response:
+    return await _pause(request, caller, queue, paused=True)
+
+
+@routes.post(
+    "/v1/queues/{queue}/resume",
+    operation_id="queues.resume",
+    summary="Let a paused queue go on",
+    response_model=QueuePaused,
+    openapi_extra=needs("operator"),
+)
+async def resume(request: Request, caller: SignedIn, queue: Name) -> Response:
+    return await _pause(request, caller, queue, paused=False)
+
+
+async def _pause(request: Request, caller: Caller, queue: str, *, paused: bool) -> Response:
+    async with Scope.open(services_of(request).operator, tenant=None, actor=caller.actor) as scope:
+        await tenants.pause_queue(scope, queue, paused=paused)
+    return answer({"queue": queue, "paused": paused})

@@ -1,0 +1,66 @@
+"""What every route does before its own work: limit, sign in, check the parameters. The body is read after that."""
+
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from fastapi import APIRouter, Request, Response
+from fastapi.routing import APIRoute
+
+from leasehold.api.auth import client_address, sign_in
+from leasehold.api.body import StrictRequest
+from leasehold.api.limits import refuse_if_spent
+from leasehold.api.problems import Problem
+from leasehold.api.services import services_of
+
+SCOPES = "x-leasehold-scopes"
+TICKETS = "x-leasehold-tickets"
+
+
+def needs(*scopes: str, tickets: bool = False) -> dict[str, Any]:
+    """What stands in the document of a route: one of these scopes lets a key in."""
+    return {SCOPES: list(scopes)} | ({TICKETS: True} if tickets else {})
+
+
+class Route(APIRoute):
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        answer = super().get_route_handler()
+        extra = self.openapi_extra or {}
+        scopes = frozenset(extra.get(SCOPES, ()))
+        tickets = bool(extra.get(TICKETS))
+        known = {field.alias for field in self.dependant.query_params}
+
+        async def handle(request: Request) -> Response:
+            refuse_if_spent(services_of(request).ip_requests.take(client_address(request)))
+            if scopes:
+                request.state.caller = await sign_in(request, scopes, tickets=tickets)
+            _check_query(request, known)
+            _refuse_if_match(request)
+            return await answer(StrictRequest(request.scope, request.receive))
+
+        return handle
+
+
+def router(tag: str) -> APIRouter:
+    return APIRouter(tags=[tag], route_class=Route, redirect_slashes=False)
+
+
+def _refuse_if_match(request: Request) -> None:
+    """A condition that is not looked at must not seem to have held."""
+    if "if-match" in request.headers:
+        raise Problem("bad_parameter", "If-Match is not supported here", hint="send the request without it")
+
+
+def _check_query(request: Request, known: set[str]) -> None:
+    """A typing error in a filter must not list everything."""
+    names = [name for name, _ in request.query_params.multi_items()]
+    for name in names:
+        if name not in known:
+            allowed = ", ".join(sorted(known)) or "none"
+            raise Problem(
+                "bad_parameter",
+                "there is no such parameter here",
+                hint=f"known parameters: {allowed}",
+                errors=[{"pointer": name, "detail": "unknown", "code": "unknown"}],
+            )
+    if len(names) > len(set(names)):
+        raise Problem("bad_parameter", "a parameter is given twice")

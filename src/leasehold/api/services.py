@@ -1,0 +1,85 @@
+"""What the routes share: the database as two roles, the hub of the streams, the limits."""
+
+from collections import Counter
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+
+from fastapi import Request
+
+from leasehold.api.hub import Hub
+from leasehold.api.limits import Limiter
+from leasehold.api.problems import Problem
+from leasehold.client import Backend
+from leasehold.engine.connect import target
+from leasehold.engine.database import Database, Role
+from leasehold.engine.keys import peppers
+from leasehold.errors import Unreachable
+from leasehold.keys import Peppers
+from leasehold.settings import Settings
+
+_CONNECTIONS = 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Services:
+    settings: Settings
+    backend: Backend
+    operator_db: Database | None  # None: this server was given no operator's login
+    hub: Hub
+    peppers: Peppers
+    loopback: bool  # only this machine can reach the server
+    key_requests: Limiter
+    ip_requests: Limiter
+    ip_refusals: Limiter
+    answered: Counter[int] = field(default_factory=Counter)
+
+    @property
+    def db(self) -> Database:
+        """The database as the api role: one tenant at a time."""
+        return self.backend.db
+
+    @property
+    def operator(self) -> Database:
+        """The database as the operator: all tenants."""
+        if self.operator_db is None:
+            raise Problem(
+                "unavailable",
+                "this server does not serve operators",
+                hint="set LEASEHOLD_OPERATOR_URL, or ask another server",
+            )
+        return self.operator_db
+
+
+@asynccontextmanager
+async def open_services(settings: Settings, *, loopback: bool) -> AsyncIterator[Services]:
+    found = peppers(settings, loopback=loopback)
+    db = Database(target(settings, Role.API), connections=_CONNECTIONS)
+    async with Backend(settings, db) as backend, _operator(settings) as operator_db, Hub(db, settings) as hub:
+        yield Services(
+            settings=settings,
+            backend=backend,
+            operator_db=operator_db,
+            hub=hub,
+            peppers=found,
+            loopback=loopback,
+            key_requests=Limiter(settings.key_requests),
+            ip_requests=Limiter(settings.ip_requests),
+            ip_refusals=Limiter(settings.ip_refusals),
+        )
+
+
+def services_of(request: Request) -> Services:
+    services: Services = request.app.state.services
+    return services
+
+
+@asynccontextmanager
+async def _operator(settings: Settings) -> AsyncIterator[Database | None]:
+    try:
+        found = target(settings, Role.OPERATOR)
+    except Unreachable:  # only the api role's URL was given
+        yield None
+        return
+    async with Database(found, connections=2) as db:
+        yield db

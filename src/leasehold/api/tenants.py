@@ -1,0 +1,73 @@
+"""``/v1/tenants``: customers and their limits, for the operator."""
+
+from uuid import UUID
+
+from fastapi import Request, Response
+
+from leasehold.api.answers import answer
+from leasehold.api.auth import SignedIn
+from leasehold.api.models import TenantChange, TenantOut, TenantRequest, Tenants
+from leasehold.api.route import needs, router
+from leasehold.api.services import services_of
+from leasehold.engine import tenants
+from leasehold.engine.database import Database
+from leasehold.engine.scope import Scope
+from leasehold.job import Tenant
+
+routes = router("tenants")
+_OPERATOR = needs("operator")
+
+
+@routes.get(
+    "/v1/tenants",
+    operation_id="tenants.list",
+    summary="All tenants by name",
+    response_model=Tenants,
+    openapi_extra=_OPERATOR,
+)
+async def list_(request: Request, caller: SignedIn) -> Response:
+    return answer({"data": await tenants.list_tenants(services_of(request).operator)})
+
+
+@routes.post(
+    "/v1/tenants",
+    operation_id="tenants.create",
+    summary="Make a tenant, unless it is there",
+    status_code=201,
+    response_model=TenantOut,
+    openapi_extra=_OPERATOR,
+)
+async def create(request: Request, caller: SignedIn, body: TenantRequest) -> Response:
+    async with Scope.open(services_of(request).operator, tenant=None, actor=caller.actor) as scope:
+        tenant = await _one(scope, await tenants.create_tenant(scope, body.name))
+    return answer(tenant, status=201, headers={"Location": f"/v1/tenants/{tenant.tenant_id}"})
+
+
+@routes.get(
+    "/v1/tenants/{tenant}",
+    operation_id="tenants.get",
+    summary="One tenant, by name or id",
+    response_model=TenantOut,
+    openapi_extra=_OPERATOR,
+)
+async def get(request: Request, caller: SignedIn, tenant: str) -> Response:
+    db = services_of(request).operator
+    return answer(await _one(db, await tenants.find_tenant(db, tenant)))
+
+
+@routes.patch(
+    "/v1/tenants/{tenant}",
+    operation_id="tenants.set",
+    summary="Change a tenant's weight and limits; what is left out stays",
+    response_model=TenantOut,
+    openapi_extra=_OPERATOR,
+)
+async def set_(request: Request, caller: SignedIn, tenant: str, body: TenantChange) -> Response:
+    async with Scope.open(services_of(request).operator, tenant=None, actor=caller.actor) as scope:
+        tenant_id = await tenants.find_tenant(scope, tenant)
+        await tenants.set_tenant(scope, tenant_id, **body.model_dump())
+        return answer(await _one(scope, tenant_id))
+
+
+async def _one(db: Database, tenant_id: UUID) -> Tenant:
+    return next(tenant for tenant in await tenants.list_tenants(db) if tenant.tenant_id == tenant_id)

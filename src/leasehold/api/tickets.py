@@ -1,0 +1,32 @@
+"""``/v1/tickets``: a browser's EventSource cannot send a key, so its server gets it a ticket for one stream."""
+
+import secrets
+
+from fastapi import Request, Response
+
+from leasehold.api.answers import answer
+from leasehold.api.auth import SignedIn, ticket_digest
+from leasehold.api.idempotency import refuse_key
+from leasehold.api.models import TicketOut, TicketRequest
+from leasehold.api.route import needs, router
+from leasehold.api.services import services_of
+from leasehold.engine import keys
+
+routes = router("tickets")
+
+
+@routes.post(
+    "/v1/tickets",
+    operation_id="tickets.create",
+    summary="A ticket that opens the stream of one job, once, within a minute",
+    status_code=201,
+    response_model=TicketOut,
+    openapi_extra=needs("jobs:read"),
+)
+async def create(request: Request, caller: SignedIn, body: TicketRequest) -> Response:
+    refuse_key(request)
+    ticket = f"lht_{secrets.token_urlsafe(32)}"
+    ends = await keys.create_ticket(
+        services_of(request).db, caller.tenant, ticket_digest(ticket), body.job_id, caller.key_id
+    )
+    return answer({"ticket": ticket, "job_id": body.job_id, "expires_at": ends}, status=201)
