@@ -1,0 +1,68 @@
+"""All scenarios, by their letters."""
+
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
+
+from leasehold.bench import costs, draining, filling, waiting
+from leasehold.bench.bench import Bench, Measures
+from leasehold.errors import BadInput
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scenario:
+    """Makes a database of its own and yields its measures, once for each repetition if it repeats itself."""
+
+    letter: str
+    title: str
+    measure: Callable[[Bench], AsyncIterator[Measures]] | None  # None: not there yet
+    repeats_itself: bool = False  # loads once, and measures again and again on that load
+    note: str | None = None  # what a reader of its figures has to know
+
+
+SCENARIOS = {
+    scenario.letter: scenario
+    for scenario in (
+        Scenario(letter="A", title="enqueue, one by one", measure=filling.enqueue),
+        Scenario(letter="B", title="enqueue, 1,000 a call", measure=filling.bulk),
+        Scenario(letter="C", title="drain, 1 process", measure=draining.drain_by_one),
+        Scenario(letter="D", title="drain, 2 processes", measure=draining.drain_by_two),
+        Scenario(letter="E", title="pick-up by an idle worker", measure=waiting.pick_up),
+        Scenario(letter="F", title="drain with a backlog", measure=draining.drain_of_backlog, repeats_itself=True),
+        Scenario(letter="G", title="drain under an old snapshot", measure=draining.drain_under_snapshot),
+        Scenario(letter="H", title=f"enqueue, {filling.CALLERS} callers", measure=filling.concurrent),
+        Scenario(
+            letter="I",
+            title="99 tenants beside a flooding one",
+            measure=waiting.flooded,
+            note="jobs of the flood sleep for 0.1 s; the flooding tenant may have more waiting than the default quota",
+        ),
+        Scenario(letter="J", title="groups", measure=None),
+        Scenario(
+            letter="K",
+            title="drain with a history",
+            measure=draining.drain_after_history,
+            repeats_itself=True,
+            note="the history was written by SQL, set-wise, into job, attempt and outcome; no worker ran it",
+        ),
+        Scenario(letter="L", title="memory of a worker process", measure=costs.memory),
+        Scenario(
+            letter="M",
+            title="WAL and commits",
+            measure=costs.writing,
+            note="WAL is that of the whole server, commits are those of the benchmark's database",
+        ),
+    )
+}
+
+
+def choose(letters: str | None) -> list[Scenario]:
+    """Those that are named, as ``A,C``; all of them by default."""
+    if letters is None:
+        return list(SCENARIOS.values())
+    wanted = {letter.strip().upper() for letter in letters.split(",")}
+    if unknown := sorted(wanted - SCENARIOS.keys()):
+        known = "; ".join(f"{scenario.letter} {scenario.title}" for scenario in SCENARIOS.values())
+        raise BadInput(
+            f"there is no scenario {', '.join(unknown)}", hint=f"some of these, separated by commas: {known}"
+        )
+    return [scenario for letter, scenario in SCENARIOS.items() if letter in wanted]
