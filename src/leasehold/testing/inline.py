@@ -1,0 +1,119 @@
+"""Inline: an enqueue runs what is queued before it returns. Real rows, leases and outcomes, but no worker beside it."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack
+from contextvars import ContextVar
+from functools import partial
+from types import TracebackType
+from typing import Any, Self
+
+from leasehold.app import Leasehold
+from leasehold.context import Context
+from leasehold.engine import jobs, workers
+from leasehold.engine.connect import target
+from leasehold.engine.database import Database, Role
+from leasehold.job import Ended, Enqueued, Grant
+from leasehold.outcomes import Cancel, Snooze
+from leasehold.settings import Settings
+from leasehold.worker.execute import Execution, context, run_attempt
+from leasehold.worker.link import DirectLink
+
+_LEASE_SECONDS = 86400.0  # nobody beats: a test may be stopped in a debugger for long
+_inside: ContextVar[bool] = ContextVar("inside an attempt", default=False)
+
+
+class Inline:
+    """``async with kit.inline(app)``. Jobs for later stay; jobs of a caller's open transaction run after its commit,
+    with the next enqueue or at the end of the block."""
+
+    def __init__(self, app: Leasehold, settings: Settings) -> None:
+        self._app = app
+        self._settings = settings
+        self._resources: Mapping[str, Any] = {}
+        self._one_at_a_time = asyncio.Lock()
+
+    async def __aenter__(self) -> Self:
+        self._stack = AsyncExitStack()
+        self._db = await self._stack.enter_async_context(Database(target(self._settings, Role.WORKER)))
+        self._resources = await self._stack.enter_async_context(self._app.open_resources())
+        self._worker = await workers.register_worker(
+            self._db,
+            name="inline",
+            version="0",
+            queues=self._app.queues,
+            kinds={kind: handler.job_options for kind, handler in self._app.handlers.items()},
+            slots=1,
+            lease_s=_LEASE_SECONDS,
+        )
+        self._stack.push_async_callback(workers.end_worker, self._db, self._worker)
+        usual = self._app.enqueue_many
+
+        async def enqueue_many(kind: str, values: Sequence[Any], *, conn: Any = None, **more: Any) -> list[Enqueued]:
+            made = await usual(kind, values, conn=conn, **more)
+            if conn is None and not _inside.get():  # what a handler enqueues is run by the loop that runs the handler
+                await self.run_queued()
+            return made
+
+        self._app.__dict__["enqueue_many"] = enqueue_many
+        self._stack.callback(self._app.__dict__.pop, "enqueue_many", None)
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            if error is None:
+                await self.run_queued()
+        finally:
+            await self._stack.aclose()
+
+    async def run_queued(self) -> None:
+        """Run until nothing that the app handles is queued; raise the first error of a handler."""
+        async with self._one_at_a_time:
+            others: list[Ended] = []  # of kinds that another program handles: given back when we are through
+            try:
+                while grants := await jobs.claim(self._db, self._worker, self._app.queues, 1):
+                    if grants[0].kind in self._app.handlers:
+                        await self._run(grants[0])
+                    else:
+                        others.append(Ended(token=grants[0].token, outcome="released", delay_s=0.0))
+            finally:
+                if others:
+                    await jobs.finish(self._db, others)
+
+    async def _run(self, grant: Grant) -> None:
+        execution = Execution(grant, self._app.handlers[grant.kind])
+        problems: list[BaseException] = []
+        token = _inside.set(True)
+        try:
+            link = DirectLink(self._db, self._app, execution, _wake_nobody)
+            ctx = context(link, execution, self._resources)
+            ended = await run_attempt(execution, partial(self._call, problems), ctx)
+        finally:
+            _inside.reset(token)
+        if ended:
+            await jobs.finish(self._db, [ended])
+        for problem in problems:
+            raise problem
+
+    async def _call(self, problems: list[BaseException], execution: Execution, ctx: Context) -> str | None:
+        """The handler inside the app's middleware; its error is kept for the caller of enqueue."""
+        call: Callable[[], Awaitable[str | None]] = partial(self._handle, execution, ctx)
+        for middleware in reversed(self._app.middlewares):
+            call = partial(middleware, ctx, call)
+        try:
+            return await call()
+        except (Snooze, Cancel):
+            raise
+        except BaseException as problem:
+            problems.append(problem)
+            raise
+
+    async def _handle(self, execution: Execution, ctx: Context) -> str | None:
+        payload = execution.handler.upcast(execution.grant.payload, execution.grant.version)
+        return await execution.handler.run(ctx, payload)
+
+
+def _wake_nobody() -> None:
+    """The loop that runs the handler looks for what it enqueued anyway."""
