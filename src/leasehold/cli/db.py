@@ -1,0 +1,78 @@
+"""`leasehold db …`: the schema of a database of your own."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from leasehold.cli.options import Json
+from leasehold.cli.output import command, print_json, say
+
+if TYPE_CHECKING:
+    from leasehold.settings import Settings
+
+app = typer.Typer(help="The database schema.", no_args_is_help=True)
+
+
+@app.command()
+@command
+async def migrate(json: Json = False) -> None:
+    """Bring the database of LEASEHOLD_DATABASE_URL to this program's schema; any number of times, also at once."""
+    from leasehold import packs
+    from leasehold.engine import migrate as engine
+    from leasehold.settings import Settings
+
+    settings = Settings.from_env()
+    files = packs.files_of(packs.discover(settings.packs))
+    done = await engine.migrate(_url(settings), schema=settings.schema, packs=files)
+    if json:
+        print_json(done)
+    else:
+        say(f"release {done.release}: {len(done.applied) or 'no'} files applied")
+
+
+@app.command()
+@command
+async def status(json: Json = False) -> None:
+    """What the database has, and what it lacks. Exit 4 when something is pending."""
+    from leasehold import packs
+    from leasehold.engine import migrate as engine
+    from leasehold.settings import Settings
+
+    settings = Settings.from_env()
+    files = packs.files_of(packs.discover(settings.packs))
+    found = await engine.status(_url(settings), schema=settings.schema, packs=files)
+    if json:
+        print_json(found)
+    else:
+        installed = "not installed" if found.release is None else f"release {found.release}"
+        say(f"PostgreSQL {found.server}, Leasehold {installed}, {len(found.pending) or 'no'} files pending")
+    if found.pending:
+        raise typer.Exit(4)
+
+
+@app.command()
+def sql(
+    roles: Annotated[bool, typer.Option("--roles", help="Only the statements that make the roles.")] = False,
+) -> None:
+    """Print the whole schema as SQL, to read or to feed to another tool."""
+    from leasehold import sql as files
+    from leasehold.engine import migrate as engine
+    from leasehold.settings import Settings
+
+    schema = Settings.from_env().schema
+    print(files.render(files.read_roles(), schema) if roles else engine.script(schema))
+
+
+def _url(settings: "Settings") -> str:
+    """The administrator's URL: the user's own, or that of the embedded server that is up."""
+    from leasehold.errors import Unreachable
+    from leasehold.postgres import Home, instance_home
+
+    if settings.database_url:
+        return settings.database_url
+    endpoint = Home(instance_home(settings.home)).read_endpoint()
+    if endpoint is None:
+        raise Unreachable(
+            "no Leasehold is up for this folder, and LEASEHOLD_DATABASE_URL is not set", hint="leasehold up"
+        )
+    return str(endpoint["admin_url"])

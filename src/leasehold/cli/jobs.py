@@ -1,0 +1,198 @@
+"""`leasehold jobs …`."""
+
+from typing import TYPE_CHECKING, Annotated, Any
+from uuid import UUID
+
+import typer
+
+from leasehold.cli.options import DryRun, Json, Tenant, Yes
+from leasehold.cli.output import command, confirm, print_json, print_table, say
+
+if TYPE_CHECKING:
+    from contextlib import AbstractAsyncContextManager
+
+    from leasehold.client import Client
+    from leasehold.job import Attempt, Job
+
+app = typer.Typer(help="Look at jobs, and act on them.", no_args_is_help=True)
+
+State = Annotated[str | None, typer.Option(help="Only jobs in this state.")]
+Kind = Annotated[str | None, typer.Option(help="Only jobs of this kind.")]
+Queue = Annotated[str | None, typer.Option(help="Only jobs of this queue.")]
+Tag = Annotated[str | None, typer.Option(help="Only jobs with this tag.")]
+Jobs = Annotated[list[UUID] | None, typer.Argument(help="Job ids; or give a filter.")]
+_BULK = 1000
+
+
+@app.command("list")
+@command
+async def list_(
+    state: State = None,
+    kind: Kind = None,
+    queue: Queue = None,
+    tag: Tag = None,
+    key: Annotated[str | None, typer.Option(help="Only the job with this idempotency key.")] = None,
+    before: Annotated[UUID | None, typer.Option(help="Only jobs older than this one: the next page.")] = None,
+    limit: Annotated[int, typer.Option(min=1, max=1000)] = 20,
+    tenant: Tenant = None,
+    json: Json = False,
+) -> None:
+    """The newest jobs first."""
+    async with _client(tenant) as client:
+        jobs = await client.list_jobs(before=before, limit=limit, state=state, kind=kind, queue=queue, tag=tag, key=key)
+    if json:
+        print_json(jobs)
+    else:
+        print_table(
+            ["job", "kind", "queue", "state", "attempt", "created"],
+            [(j.job_id, j.kind, j.queue, j.state, f"{j.attempt}/{j.max_attempts}", j.created_at) for j in jobs],
+        )
+
+
+@app.command()
+@command
+async def get(job_id: UUID, tenant: Tenant = None, json: Json = False) -> None:
+    """One job with its attempts."""
+    from dataclasses import asdict
+
+    async with _client(tenant) as client:
+        job = await client.get(job_id)
+        attempts = await client.attempts(job_id)
+    if json:
+        print_json(asdict(job) | {"attempts": attempts})
+    else:
+        _print_job(job, attempts)
+
+
+@app.command()
+@command
+async def tail(
+    job_id: Annotated[UUID | None, typer.Argument(help="Only this job; without it, jobs as they are made.")] = None,
+    tenant: Tenant = None,
+    jsonl: Annotated[bool, typer.Option("--jsonl", help="One JSON document a line.")] = False,
+) -> None:
+    """Follow the events of one job until it ends, or new jobs until Ctrl-C."""
+    from leasehold.cli.run import line
+
+    async with _client(tenant) as client:
+        if job_id:
+            async for event in client.follow(job_id):
+                print_json(event) if jsonl else print(line(event), flush=True)
+            return
+        async for job in client.new_jobs():
+            print_json(job) if jsonl else print(
+                f"{job.created_at:%H:%M:%S} {job.job_id} {job.kind} {job.state}", flush=True
+            )
+
+
+@app.command()
+@command
+async def explain(job_id: UUID, tenant: Tenant = None, json: Json = False) -> None:
+    """Why is this job not running?"""
+    async with _client(tenant) as client:
+        job = await client.get(job_id)
+        reasons = await client.explain(job_id)
+    if json:
+        print_json({"state": job.state, "reasons": reasons})
+    elif reasons:
+        print_table(["reason", "detail"], [(reason.reason, reason.detail) for reason in reasons])
+    else:
+        print(
+            f"it is {job.state}"
+            if job.state.is_outcome or job.state == "running"
+            else "nothing stops it: it is about to start"
+        )
+
+
+@app.command()
+@command
+async def cancel(
+    job_ids: Jobs = None,
+    state: State = None,
+    kind: Kind = None,
+    queue: Queue = None,
+    tag: Tag = None,
+    reason: Annotated[str | None, typer.Option(help="Kept with the job.")] = None,
+    tenant: Tenant = None,
+    yes: Yes = False,
+    dry_run: DryRun = False,
+    json: Json = False,
+) -> None:
+    """Cancel jobs by id or by filter (at most 1000 a call). A running one is asked to stop."""
+    async with _client(tenant) as client:
+        chosen = await _choose(client, job_ids, state=state, kind=kind, queue=queue, tag=tag, live=True)
+        if not confirm("cancel", len(chosen), asked=not job_ids, yes=yes, dry_run=dry_run):
+            return
+        answers = {job_id: await client.cancel(job_id, reason) for job_id in chosen}
+    _print_answers(answers, json=json)
+
+
+@app.command()
+@command
+async def retry(
+    job_ids: Jobs = None,
+    state: State = None,
+    kind: Kind = None,
+    queue: Queue = None,
+    tag: Tag = None,
+    tenant: Tenant = None,
+    yes: Yes = False,
+    dry_run: DryRun = False,
+    json: Json = False,
+) -> None:
+    """Give failed, dead or canceled jobs a new budget of attempts, by id or by filter (at most 1000 a call)."""
+    async with _client(tenant) as client:
+        chosen = await _choose(client, job_ids, state=state, kind=kind, queue=queue, tag=tag, live=False)
+        if not confirm("retry", len(chosen), asked=not job_ids, yes=yes, dry_run=dry_run):
+            return
+        answers = {job_id: str(await client.retry(job_id)) for job_id in chosen}
+    _print_answers(answers, json=json)
+
+
+def _client(tenant: str | None) -> "AbstractAsyncContextManager[Client]":
+    from leasehold.client import Client
+    from leasehold.settings import Settings
+
+    return Client.connect(Settings.from_env(tenant=tenant))
+
+
+async def _choose(client: "Client", job_ids: list[UUID] | None, *, live: bool, **filters: str | None) -> list[UUID]:
+    """The ids given, or those of the jobs that the filter finds; one of the two is required."""
+    given: dict[str, Any] = {name: value for name, value in filters.items() if value is not None}
+    if bool(job_ids) == bool(given):
+        raise typer.BadParameter("give job ids, or a filter such as --state or --kind")
+    if job_ids:
+        return job_ids
+    found = await client.list_jobs(limit=_BULK, **given)
+    return [job.job_id for job in found if job.state.is_outcome is not live and job.state != "succeeded"]
+
+
+def _print_answers(answers: dict[UUID, str], *, json: bool) -> None:
+    if json:
+        print_json([{"job_id": job_id, "state": state} for job_id, state in answers.items()])
+        return
+    for job_id, state in answers.items():
+        print(f"{job_id}\t{state}")
+    say(f"{len(answers)} jobs")
+
+
+def _print_job(job: "Job", attempts: "list[Attempt]") -> None:
+    from dataclasses import asdict
+    from json import dumps
+
+    shown = {name: dumps(value) if isinstance(value, dict | list) else value for name, value in asdict(job).items()}
+    if job.error:
+        shown["error"] = job.error.get("message")
+    print_table(["field", "value"], [(name, value) for name, value in shown.items() if value is not None])
+    if not attempts:
+        return
+    print()
+    print_table(
+        ["attempt", "outcome", "worker", "started", "finished", "error"],
+        [
+            (a.attempt, a.outcome, a.worker, a.started_at, a.finished_at, (a.error or {}).get("message", ""))
+            for a in attempts
+        ],
+    )
+    if job.error and job.error.get("traceback"):
+        say(f"\n{job.error['traceback']}")

@@ -1,0 +1,34 @@
+"""One tenant's things, changed by a person at a shell: the audit log names the person."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+    from leasehold.engine.scope import Scope
+    from leasehold.settings import Settings
+
+
+@asynccontextmanager
+async def tenant_scope(settings: "Settings") -> "AsyncIterator[tuple[Scope, UUID]]":
+    """One transaction as the operator, for the tenant of the settings."""
+    async with shell_scope(settings.tenant) as (scope, owner):
+        assert owner is not None
+        yield scope, owner
+
+
+@asynccontextmanager
+async def shell_scope(tenant: str | None) -> "AsyncIterator[tuple[Scope, UUID | None]]":
+    """The same for a tenant by its name or id; None is the installation."""
+    from getpass import getuser
+
+    from leasehold.cli.queues import operator
+    from leasehold.engine import tenants
+    from leasehold.engine.scope import Scope
+
+    async with operator() as db:
+        owner = None if tenant is None else await tenants.find_tenant(db, tenant)
+        async with Scope.open(db, tenant=owner, actor=f"cli:{getuser()}") as scope:
+            yield scope, owner

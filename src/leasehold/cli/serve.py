@@ -1,0 +1,53 @@
+"""`leasehold serve`: the HTTP API."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from leasehold.cli.output import fail, say
+
+if TYPE_CHECKING:
+    from leasehold.settings import Settings
+
+Host = Annotated[
+    str | None, typer.Option("--host", envvar="LEASEHOLD_HOST", help="The address.", show_default="127.0.0.1")
+]
+Port = Annotated[
+    int | None, typer.Option("--port", envvar="LEASEHOLD_PORT", min=0, max=65535, help="The port.", show_default="8080")
+]
+JsonLogs = Annotated[bool, typer.Option("--json-logs", help="Log lines as JSON.")]
+
+
+def serve(host: Host = None, port: Port = None, json_logs: JsonLogs = False) -> None:
+    """Serve the HTTP API until SIGTERM or Ctrl-C. Beyond this machine it needs LEASEHOLD_KEY_PEPPER."""
+    import asyncio
+
+    from leasehold import log
+    from leasehold.cli.loop import loop_factory
+    from leasehold.errors import LeaseholdError
+    from leasehold.settings import Settings
+
+    try:
+        settings = Settings.from_env(host=host, port=port)
+        log.configure(json_lines=json_logs, level=settings.log_level)
+        with asyncio.Runner(loop_factory=loop_factory()) as runner:
+            runner.run(_serve(settings))
+    except LeaseholdError as problem:
+        fail(problem)
+    except KeyboardInterrupt:
+        raise typer.Exit(130) from None
+
+
+async def _serve(settings: "Settings") -> None:
+    import asyncio
+    import signal
+
+    from leasehold.api.server import serving
+
+    stopping = asyncio.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(number, stopping.set)
+    async with serving(settings) as url:
+        say(f"serving {url}/v1 (docs: {url}/docs); `leasehold keys create NAME` makes a key")
+        await stopping.wait()
+    say("stopped")

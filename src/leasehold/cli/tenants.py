@@ -1,0 +1,60 @@
+"""`leasehold tenants …`."""
+
+from typing import Annotated
+
+import typer
+
+from leasehold.cli.options import Json
+from leasehold.cli.output import command, print_json, print_table, say
+from leasehold.cli.queues import operator
+
+app = typer.Typer(help="Customers: make them, list them, set their limits.", no_args_is_help=True)
+
+
+@app.command()
+@command
+async def create(name: str, json: Json = False) -> None:
+    """Make a tenant, unless it is there; prints its id."""
+    from leasehold.engine import tenants
+
+    async with operator() as db:
+        tenant_id = await tenants.create_tenant(db, name)
+    if json:
+        print_json({"tenant_id": tenant_id, "name": name})
+    else:
+        print(tenant_id)
+        say(f"use it with --tenant {name} or LEASEHOLD_TENANT={name}")
+
+
+@app.command("list")
+@command
+async def list_(json: Json = False) -> None:
+    """All tenants by name."""
+    from leasehold.engine import tenants
+
+    async with operator() as db:
+        found = await tenants.list_tenants(db)
+    if json:
+        print_json(found)
+    else:
+        print_table(
+            ["name", "tenant_id", "weight", "max running", "max queued"],
+            [(t.name, t.tenant_id, f"{t.weight:g}", t.max_running, t.max_queued) for t in found],
+        )
+
+
+@app.command("set")
+@command
+async def set_(
+    name: str,
+    weight: Annotated[float | None, typer.Option(help="Its share among tenants that wait; 1 is usual.")] = None,
+    max_running: Annotated[int | None, typer.Option(help="Jobs that may run at once.")] = None,
+    max_queued: Annotated[int | None, typer.Option(help="Jobs that may wait.")] = None,
+) -> None:
+    """Change a tenant's weight and limits."""
+    from leasehold.engine import tenants
+
+    async with operator() as db:
+        tenant_id = await tenants.find_tenant(db, name)
+        await tenants.set_tenant(db, tenant_id, weight=weight, max_running=max_running, max_queued=max_queued)
+    say(f"{name} is set")

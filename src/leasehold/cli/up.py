@@ -1,0 +1,97 @@
+"""`leasehold up` and `leasehold down`."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from leasehold.cli.options import App, Json, Slots
+from leasehold.cli.output import command, print_json, say
+
+if TYPE_CHECKING:
+    from leasehold.up import Running
+
+
+@command
+async def up(
+    app: App = None,
+    json: Json = False,
+    ephemeral: Annotated[
+        bool, typer.Option("--ephemeral", help="A fresh database that is deleted at the end.")
+    ] = False,
+    slots: Slots = None,
+) -> None:
+    """Start PostgreSQL (unless LEASEHOLD_DATABASE_URL is set), migrate, run a worker and the HTTP API until Ctrl-C."""
+    import asyncio
+    import signal
+    import time
+
+    from leasehold import log
+    from leasehold.app import Leasehold, load
+    from leasehold.settings import Settings
+    from leasehold.up import up as start
+
+    began = time.monotonic()
+    settings = Settings.from_env(app=app, slots=slots)
+    log.configure(json_lines=json, level=settings.log_level)
+    mine = load(settings.app) if settings.app else Leasehold()
+    stopping = asyncio.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(number, stopping.set)
+    async with start(settings, mine, ephemeral=ephemeral) as running:
+        if json:
+            print_json(running.as_json())
+        else:
+            _welcome(running, time.monotonic() - began)
+        await stopping.wait()
+        say("stopping (once more to stop at once)")
+        for number in (signal.SIGINT, signal.SIGTERM):
+            asyncio.get_running_loop().add_signal_handler(number, running.worker.stop)
+    say("stopped")
+
+
+@command
+async def down(
+    wipe: Annotated[bool, typer.Option("--wipe", help="Delete the embedded database and everything in it.")] = False,
+) -> None:
+    """Stop what `leasehold up` started for this folder, also when it was killed and left PostgreSQL behind."""
+    import asyncio
+
+    from leasehold.postgres import Home, instance_home
+    from leasehold.settings import Settings
+    from leasehold.up import take_down
+
+    home = Home(instance_home(Settings.from_env().home))
+    stopped = await asyncio.to_thread(take_down, home, wipe=wipe)
+    say(stopped)
+
+
+def _welcome(running: "Running", seconds: float) -> None:
+    from rich.console import Console
+
+    database = "the PostgreSQL of LEASEHOLD_DATABASE_URL"
+    if server := running.server:
+        database = f"PostgreSQL {server.version}, {server.origin}, in {server.data} (LEASEHOLD_DATABASE_URL: your own)"
+    schema = f"release {running.migrated.release}, {len(running.migrated.applied) or 'no'} files applied"
+    console = Console(stderr=True, highlight=False, soft_wrap=True)
+    api = f"{running.api}/v1 (docs: {running.api}/docs)"
+    for name, text in {"Database": database, "Schema": schema, "Worker": running.worker.name, "API": api}.items():
+        console.print(f"  [green]✓[/green] {name:10}{text}")
+    console.print(f"\nReady in {seconds:.1f} s: a job went all the way through. Ctrl-C stops everything.\n")
+    console.print("Try, in another terminal of this folder:")
+    for arguments in ("run demo.hello name=Ada --follow", "run demo.fail --follow", "jobs list", "doctor"):
+        console.print(f"  {_program()} {arguments}")
+    console.print(f"  {_program()} keys create me     (a key for the HTTP API)")
+    console.print()
+
+
+def _program() -> str:
+    """How the user can call us again: by name if that finds us, else by the path they used."""
+    import os
+    import shutil
+    import sys
+
+    own = os.path.abspath(sys.argv[0])
+    if os.path.basename(own) != "leasehold":
+        return "python -m leasehold"
+    found = shutil.which("leasehold")
+    return "leasehold" if found and os.path.samefile(found, own) else os.path.relpath(own)

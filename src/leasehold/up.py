@@ -1,0 +1,164 @@
+"""A whole Leasehold in one process: PostgreSQL, schema, worker, HTTP API, proven by a job that really ran."""
+
+import asyncio
+import os
+import signal
+import time
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from leasehold import demo, packs
+from leasehold.api.server import serving
+from leasehold.app import Leasehold
+from leasehold.client import Client
+from leasehold.engine import migrate, tenants
+from leasehold.engine.connect import target
+from leasehold.engine.database import Database, Role
+from leasehold.engine.pack_files import PackFiles
+from leasehold.engine.secrets import secret_keys
+from leasehold.errors import LeaseholdError
+from leasehold.job import State
+from leasehold.postgres import Endpoint, Home, Server, ephemeral_home, instance_home, postmaster
+from leasehold.settings import Settings
+from leasehold.worker import Worker
+
+DATABASE = "leasehold"
+SYSTEM_TENANT = "system"
+_PROOF = "demo.ping"
+_PROOF_SECONDS = 20.0
+_STOP_SECONDS = 30.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Running:
+    """What is up, and where."""
+
+    worker: Worker
+    home: Path
+    server: Endpoint | None  # None: a database of the user's own
+    migrated: migrate.Migrated
+    urls: dict[Role, str]
+    api: str
+
+    def as_json(self) -> dict[str, Any]:
+        """What `leasehold up --json` prints; what does not exist yet is null."""
+        return {
+            "api": self.api,
+            "dashboard": None,
+            "database_url": self.urls[Role.API],
+            "key": None,
+            "pid": os.getpid(),
+        }
+
+
+@asynccontextmanager
+async def up(settings: Settings, app: Leasehold, *, ephemeral: bool = False) -> AsyncIterator[Running]:
+    """Start everything and stop it again at the end. The lock of the home folder is held meanwhile."""
+    async with AsyncExitStack() as stack:
+        home = Home(ephemeral_home() if ephemeral else instance_home(settings.home))
+        if ephemeral:
+            stack.callback(home.wipe)
+            settings = replace(settings, home=home.path)
+        stack.enter_context(home.lock())
+        found = packs.discover(settings.packs)
+        everything = _with_proof(packs.assembled(found, app, settings))
+        server = await _start_server(stack, settings, home, ephemeral=ephemeral)
+        migrated, urls = await _prepare(settings, home, server, packs.files_of(found))
+        admin_url = server.url(DATABASE) if server else settings.database_url
+        home.write_endpoint({"url": urls[Role.API], "urls": urls, "admin_url": admin_url})
+        await _make_tenants(settings)
+        if server:
+            secret_keys(settings)  # made now: two processes that need it first would make two
+        worker = await _start_worker(stack, settings, everything)
+        await _prove(settings)
+        api = await stack.enter_async_context(serving(settings, search=True))
+        yield Running(worker=worker, home=home.path, server=server, migrated=migrated, urls=urls, api=api)
+
+
+def take_down(home: Home, *, wipe: bool = False) -> str:
+    """Stop the process that holds this instance, and a server that a killed one left behind; say what was done."""
+    pid = home.holder()
+    if pid is not None:
+        os.kill(pid, signal.SIGTERM)
+        while home.holder() == pid:
+            time.sleep(0.05)
+    with home.lock():
+        left = postmaster.find(home.path / "data")
+        if left is not None:
+            postmaster.stop(left, timeout=_STOP_SECONDS)
+    if wipe:
+        home.wipe()
+    what = f"stopped pid {pid}" if pid else "stopped the PostgreSQL that was left behind" if left else "nothing was up"
+    return f"{what}; wiped {home.path}" if wipe else what
+
+
+async def _start_server(stack: AsyncExitStack, settings: Settings, home: Home, *, ephemeral: bool) -> Endpoint | None:
+    if settings.database_url:
+        return None
+    server = Server(home.path, pg_bin=settings.pg_bin, ephemeral=ephemeral)
+    endpoint = await asyncio.to_thread(server.start)
+    stack.push_async_callback(asyncio.to_thread, server.stop)
+    return endpoint
+
+
+def _with_proof(app: Leasehold) -> Leasehold:
+    """The demo's kinds are there even if LEASEHOLD_PACKS leaves them out: one of them proves that work flows."""
+    if _PROOF not in app.handlers:
+        app.include(demo.app)
+    return app
+
+
+async def _prepare(
+    settings: Settings, home: Home, server: Endpoint | None, files: Sequence[PackFiles]
+) -> tuple[migrate.Migrated, dict[Role, str]]:
+    """Schema and roles; the URL of each role."""
+    if server is None:
+        assert settings.database_url is not None
+        migrated = await migrate.migrate(settings.database_url, schema=settings.schema, packs=files)
+        return migrated, {role: target(settings, role).url for role in Role}
+    await migrate.create_database(server.url(), DATABASE)
+    migrated = await migrate.migrate(server.url(DATABASE), schema=settings.schema, packs=files)
+    passwords = {role: home.secret(role) for role in Role}
+    await migrate.let_in(server.url(), DATABASE, passwords, schema=settings.schema)
+    names = {role: f"{settings.schema}_{role}" for role in Role}
+    return migrated, {role: server.url(DATABASE, user=names[role], password=passwords[role]) for role in Role}
+
+
+async def _make_tenants(settings: Settings) -> None:
+    async with Database(target(settings, Role.OPERATOR), connections=1) as db:
+        for name in ("default", SYSTEM_TENANT):
+            await tenants.create_tenant(db, name)
+
+
+async def _start_worker(stack: AsyncExitStack, settings: Settings, app: Leasehold) -> Worker:
+    db = await stack.enter_async_context(Worker.database(settings))
+    worker = Worker(db, app, settings)
+    task = asyncio.create_task(worker.run())
+
+    async def stop() -> None:
+        worker.stop()
+        await task
+
+    stack.push_async_callback(stop)
+    return worker
+
+
+async def _prove(settings: Settings) -> None:
+    """Ready means that a job went all the way: enqueued, claimed, run, finished."""
+    async with Client.connect(replace(settings, tenant=SYSTEM_TENANT)) as client:
+        job = await client.enqueue(_PROOF, priority=0)
+        try:
+            async with asyncio.timeout(_PROOF_SECONDS):
+                async for _ in client.follow(job.job_id):
+                    pass
+        except TimeoutError:
+            reasons = "; ".join(reason.detail for reason in await client.explain(job.job_id))
+            raise LeaseholdError(
+                f"the first job did not end: {reasons or 'it runs'}", hint="leasehold doctor"
+            ) from None
+        ended = await client.get(job.job_id)
+    if ended.state is not State.SUCCEEDED:
+        raise LeaseholdError(f"the first job did not succeed: {ended.state}, {ended.error}")
