@@ -1,0 +1,222 @@
+"""`leasehold up` and `leasehold down`: whole instances in folders of their own."""
+
+import signal
+import socket
+from collections.abc import Callable
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import asyncpg
+import pytest
+
+from leasehold.postgres import Home, Server, postmaster
+from tests.cli.program import leasehold, started
+from tests.waiting import until
+
+NewHome = Callable[[], Path]
+
+
+def at(home: Path, **more: str) -> dict[str, str]:
+    return {"LEASEHOLD_HOME": str(home), "LEASEHOLD_POLL_SECONDS": "0.05"} | more
+
+
+def server_of(home: Path) -> postmaster.Postmaster | None:
+    return postmaster.find(home / "data")
+
+
+def listed(home: Path) -> list[str]:
+    return [job["job_id"] for job in leasehold("jobs", "list", "--json", env=at(home)).json]
+
+
+async def test_up_says_where_it_is_in_one_line_of_json_and_the_folder_is_all_a_command_needs(home: Path) -> None:
+    with started("up", "--json", env=at(home)) as up:
+        ready = up.document()
+        assert {"api", "dashboard", "database_url", "key", "pid"} <= set(ready)
+        assert ready["pid"] == up.process.pid
+        connection = await asyncpg.connect(ready["database_url"])
+        try:
+            assert await connection.fetchval("select current_user") == "leasehold_api"
+        finally:
+            await connection.close()
+
+        said = leasehold("run", "demo.hello", "name=Ada", "steps=1", "--follow", "--json", env=at(home))
+        assert (said.code, said.json["state"], said.json["result"]) == (0, "succeeded", "Hello, Ada!")
+        assert leasehold("db", "status", env=at(home)).code == 0
+        assert up.stopped().code == 0
+
+
+def test_a_second_up_of_the_same_folder_is_refused_by_the_pid_of_the_first(home: Path) -> None:
+    with started("up", "--json", env=at(home)) as up:
+        up.document()
+        second = leasehold("up", "--json", env=at(home))
+        assert (second.code, second.out) == (4, "")
+        assert f"pid {up.process.pid}" in second.err
+        assert "leasehold down" in second.err
+        assert not up.has_ended
+        assert server_of(home)
+        up.stopped()
+
+
+def test_sigterm_stops_everything_and_the_next_start_finds_the_data(home: Path) -> None:
+    with started("up", "--json", env=at(home)) as up:
+        up.document()
+        job_id = leasehold("run", "demo.hello", "steps=1", "--follow", "--json", env=at(home)).json["job_id"]
+        server = server_of(home)
+        assert server
+        assert up.stopped().code == 0
+    assert not postmaster.serves(server.pid, server.data)
+    assert server_of(home) is None
+    with started("up", "--json", env=at(home)) as up:
+        up.document()
+        assert listed(home) == [job_id]
+        up.stopped()
+
+
+def test_ctrl_c_stops_everything_too(home: Path) -> None:
+    with started("up", env=at(home)) as up:
+        up.said("Ready")
+        up.kill(signal.SIGINT)
+        assert up.ended().code == 0
+        assert up.out == "", "what is for people goes to stderr"
+        assert "\x1b" not in up.err
+    assert server_of(home) is None
+
+
+def test_up_after_a_kill_takes_the_left_over_server_and_its_jobs(home: Path) -> None:
+    with started("up", "--json", env=at(home)) as up:
+        up.document()
+        job_id = leasehold("run", "demo.hello", "steps=1", "--follow", "--json", env=at(home)).json["job_id"]
+        up.kill()
+        up.ended()
+    assert server_of(home), "a killed process cannot stop its server"
+    with started("up", "--json", env=at(home)) as up:
+        up.document()
+        assert listed(home) == [job_id]
+        said = leasehold("run", "demo.hello", "steps=1", "--follow", env=at(home))
+        assert said.code == 0
+        assert up.stopped().code == 0
+    assert server_of(home) is None
+
+
+def test_down_after_a_kill_stops_the_left_over_server(home: Path) -> None:
+    with started("up", "--json", env=at(home)) as up:
+        up.document()
+        up.kill()
+        up.ended()
+    assert server_of(home)
+    said = leasehold("down", env=at(home))
+    assert (said.code, said.out) == (0, "")
+    assert "left behind" in said.err
+    assert server_of(home) is None
+    assert (home / "data").exists()
+
+
+def test_down_stops_what_is_up_and_with_wipe_removes_the_folder(home: Path) -> None:
+    with started("up", "--json", env=at(home)) as up:
+        up.document()
+        said = leasehold("down", "--wipe", env=at(home))
+        assert said.code == 0
+        assert f"pid {up.process.pid}" in said.err
+        assert up.ended().code == 0
+    assert not home.exists()
+    assert leasehold("down", env=at(home)).code == 0
+
+
+def test_two_instances_do_not_know_each_other(new_home: NewHome) -> None:
+    one, two = new_home(), new_home()
+    with started("up", "--json", env=at(one)) as first, started("up", "--json", env=at(two)) as second:
+        ports = {urlsplit(up.document()["database_url"]).port for up in (first, second)}
+        assert len(ports) == 2
+        leasehold("run", "demo.hello", "steps=1", "--follow", env=at(one))
+        assert leasehold("down", env=at(one)).code == 0
+        first.ended()
+        assert server_of(one) is None
+        assert not second.has_ended
+        said = leasehold("run", "demo.hello", "steps=1", "--follow", "--json", env=at(two))
+        assert said.code == 0
+        assert listed(two) == [said.json["job_id"]]
+        second.stopped()
+
+
+def test_an_ephemeral_instance_leaves_no_folder_and_no_process(home: Path) -> None:
+    base = home.parent / "tmp"
+    base.mkdir()
+    base.chmod(0o1777)
+    with started("up", "--ephemeral", "--json", env=at(home, TMPDIR=str(base))) as up:
+        ready = up.document()
+        [used] = base.glob("leasehold-*")
+        server = server_of(used)
+        assert server
+        own = {"LEASEHOLD_API_URL": ready["database_url"]}
+        assert leasehold("run", "demo.hello", "steps=1", "--follow", env=own).code == 0
+        assert up.stopped().code == 0
+    assert list(base.iterdir()) == []
+    assert not home.exists(), "the folder of the setting is not touched"
+    assert not postmaster.serves(server.pid, server.data)
+
+
+def test_a_remembered_port_that_is_taken_gives_way_to_another(home: Path) -> None:
+    with started("up", "--json", env=at(home)) as up:
+        port = urlsplit(up.document()["database_url"]).port
+        up.stopped()
+    assert port
+    with socket.socket() as thief:
+        thief.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        thief.bind(("127.0.0.1", port))
+        thief.listen()
+        with started("up", "--json", env=at(home)) as up:
+            other = urlsplit(up.document()["database_url"]).port
+            assert other != port
+            assert leasehold("run", "demo.hello", "steps=1", "--follow", env=at(home)).code == 0
+            up.stopped()
+
+
+def test_a_port_is_kept_from_start_to_start(home: Path) -> None:
+    ports = []
+    for _ in range(2):
+        with started("up", "--json", env=at(home)) as up:
+            ports.append(urlsplit(up.document()["database_url"]).port)
+            up.stopped()
+    assert ports[0] == ports[1]
+
+
+def test_a_command_without_an_instance_says_how_to_start_one(home: Path) -> None:
+    said = leasehold("jobs", "list", env=at(home))
+    assert (said.code, said.out) == (6, "")
+    assert "leasehold up" in said.err
+
+
+def test_a_command_after_the_end_of_the_instance_says_how_to_start_one(home: Path) -> None:
+    with started("up", "--json", env=at(home)) as up:
+        up.document()
+        up.stopped()
+    said = leasehold("jobs", "list", env=at(home))
+    assert (said.code, said.out) == (6, "")
+    assert "leasehold up" in said.err
+    assert "Traceback" not in said.err
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_during_the_start_leaves_nothing_running(home: Path, number: int) -> None:
+    with started("up", "--json", env=at(home)) as up:
+        until(lambda: (home / "lock").exists(), what="the lock")
+        up.kill(number)
+        up.ended()
+    assert server_of(home) is None
+    assert Home(home).holder() is None
+
+
+def test_up_on_a_database_of_the_users_own_takes_the_roles_itself(new_home: NewHome) -> None:
+    """One URL only: no role of ours can log in, and each connection but a migration's takes one."""
+    with Server(theirs := new_home(), ephemeral=True, options={"log_statement": "all"}) as server:
+        url = server.start().url()
+        home = new_home()
+        own = at(home, LEASEHOLD_DATABASE_URL=url)
+        with started("up", "--json", env=own) as up:
+            assert up.document()["database_url"].startswith("postgresql://")
+            said = leasehold("run", "demo.hello", "steps=1", "--follow", "--json", env=own)
+            assert (said.code, said.json["state"]) == (0, "succeeded")
+            assert leasehold("tenants", "list", "--json", env=own).json
+            up.stopped()
+        assert not (home / "data").exists()
+        assert server_of(theirs), "a server of theirs is not ours to stop"

@@ -1,0 +1,157 @@
+"""The application on a database of its own, with keys of both tenants and of the operator."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+import httpx
+import pytest
+
+from leasehold import keys
+from leasehold.api import Services, create_app, open_services
+from leasehold.engine import jobs, workers
+from leasehold.engine import keys as engine
+from leasehold.engine.database import Database, Role
+from leasehold.engine.wakeups import news_channel
+from leasehold.job import Ended, Grant
+from leasehold.keys import Key, Peppers
+from leasehold.settings import Settings
+from tests.cell import Cell
+from tests.waiting import PATIENCE_SECONDS
+
+PEPPER = "a pepper for tests that is long enough to be one"
+ALL = ["jobs:read", "jobs:write", "admin"]
+PROBLEM = "application/problem+json"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Keys:
+    a: Key
+    b: Key
+    operator: Key
+
+
+def settings_of(cell: Cell, **more: Any) -> Settings:
+    common: dict[str, Any] = {
+        "api_url": cell.url(Role.API),
+        "operator_url": cell.url(Role.OPERATOR),
+        "key_pepper": PEPPER,
+        "ip_refusals": 1_000_000,
+    }
+    return Settings(**common | more)
+
+
+async def make_key(cell: Cell, tenant: UUID | None, *, scopes: list[str] = ALL, name: str = "test") -> Key:
+    key = keys.make("live")
+    async with cell.database(Role.OPERATOR, connections=1) as db:
+        if tenant is None:
+            await engine.create_operator_key(db, key, Peppers([PEPPER]), name=name, expires_at=None)
+        else:
+            await engine.create_key(db, tenant, key, Peppers([PEPPER]), name=name, scopes=scopes, expires_at=None)
+    return key
+
+
+def bearer(key: Key | str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {key if isinstance(key, str) else key.text}"}
+
+
+@pytest.fixture
+async def key(cell: Cell) -> Keys:
+    return Keys(
+        a=await make_key(cell, cell.tenant_a),
+        b=await make_key(cell, cell.tenant_b),
+        operator=await make_key(cell, None),
+    )
+
+
+@pytest.fixture
+async def services(cell: Cell) -> AsyncIterator[Services]:
+    async with open_services(settings_of(cell), loopback=True) as opened:
+        yield opened
+
+
+def client_of(services: Services, key: Key | None = None, *, address: str = "127.0.0.1") -> httpx.AsyncClient:
+    transport = httpx.ASGITransport(create_app(services), client=(address, 1234))
+    return httpx.AsyncClient(transport=transport, base_url="http://test", headers=bearer(key) if key else {})
+
+
+@pytest.fixture
+async def a(services: Services, key: Keys) -> AsyncIterator[httpx.AsyncClient]:
+    async with client_of(services, key.a) as client:
+        yield client
+
+
+@pytest.fixture
+async def b(services: Services, key: Keys) -> AsyncIterator[httpx.AsyncClient]:
+    async with client_of(services, key.b) as client:
+        yield client
+
+
+@pytest.fixture
+async def operator(services: Services, key: Keys) -> AsyncIterator[httpx.AsyncClient]:
+    async with client_of(services, key.operator) as client:
+        yield client
+
+
+@pytest.fixture
+async def stranger(services: Services) -> AsyncIterator[httpx.AsyncClient]:
+    async with client_of(services) as client:
+        yield client
+
+
+class Hand:
+    """A worker by hand: it claims and ends attempts when a test says so."""
+
+    def __init__(self, db: Database, worker: UUID) -> None:
+        self.db = db
+        self.worker = worker
+
+    async def claim(self) -> Grant:
+        [grant] = await jobs.claim(self.db, self.worker, ["default"], 1)
+        await self.tell()
+        return grant
+
+    async def claim_soon(self) -> Grant:
+        """As a worker that polls."""
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            while True:
+                if granted := await jobs.claim(self.db, self.worker, ["default"], 1):
+                    await self.tell()
+                    return granted[0]
+                await asyncio.sleep(0.02)
+
+    async def say(self, grant: Grant, progress: float, message: str = "") -> None:
+        await jobs.append_event(self.db, grant.token, "progress", message=message, progress=progress)
+        await self.tell()
+
+    async def end(self, grant: Grant, outcome: str = "succeeded", *, result: str = "null", error: str = "{}") -> None:
+        ended = Ended(token=grant.token, outcome=outcome, result=result, error=error)
+        assert await jobs.finish(self.db, [ended]) == {grant.token}
+        await self.tell()
+
+    async def tell(self) -> None:
+        """That there is news, as workers do."""
+        await self.db.notify(news_channel(self.db.target.schema), [""])
+
+
+@pytest.fixture
+async def hand(worker_db: Database) -> Hand:
+    worker = await workers.register_worker(
+        worker_db, name="w", version="0", queues=["default"], kinds={}, slots=10, lease_s=60.0
+    )
+    return Hand(worker_db, worker)
+
+
+def problem(response: httpx.Response, status: int, code: str) -> dict[str, Any]:
+    """The members of a problem, checked for what every problem has and none may have."""
+    assert response.status_code == status, response.text
+    assert response.headers["content-type"] == PROBLEM
+    found: dict[str, Any] = response.json()
+    assert (found["status"], found["code"]) == (status, code)
+    assert found["request_id"] == response.headers["x-request-id"]
+    assert {"type", "title", "detail", "instance"} <= set(found)
+    for leak in ("127.0.0.1", "postgres", "Traceback", "asyncpg", "lh_live_", PEPPER):
+        assert leak not in response.text
+    return found

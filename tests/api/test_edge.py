@@ -1,0 +1,283 @@
+"""What holds for every answer: one form of problem, ids, limits, headers; nothing of the inside."""
+
+import json
+from collections.abc import AsyncIterator
+
+import httpx
+import pytest
+
+from leasehold.api import Services, open_services
+from leasehold.engine import watch
+from leasehold.errors import BadSetting, LeaseholdError, Unreachable
+from leasehold.settings import Settings
+from tests.api.conftest import Keys, bearer, client_of, problem, settings_of
+from tests.cell import Cell
+
+
+async def test_the_framework_speaks_in_problems_too(a: httpx.AsyncClient) -> None:
+    problem(await a.get("/v1/nothing"), 404, "not_found")
+    problem(await a.get("/v1/jobs/"), 404, "not_found")
+    wrong = await a.put("/v1/jobs")
+    problem(wrong, 405, "method_not_allowed")
+    assert wrong.headers["allow"] == "GET, POST"
+
+
+@pytest.mark.parametrize(
+    ("body", "pointer"),
+    [
+        ({}, "/kind"),
+        ({"kind": "nodot"}, "/kind"),
+        ({"kind": 7}, "/kind"),
+        ({"kind": "t.work", "priority": 4}, "/priority"),
+        ({"kind": "t.work", "priority": "1"}, "/priority"),
+        ({"kind": "t.work", "priority": True}, "/priority"),
+        ({"kind": "t.work", "delay_s": -1}, "/delay_s"),
+        ({"kind": "t.work", "run_at": "tomorrow"}, "/run_at"),
+        ({"kind": "t.work", "run_at": "2030-01-01T00:00:00"}, "/run_at"),
+        ({"kind": "t.work", "run_at": 1700000000}, "/run_at"),
+        ({"kind": "t.work", "tags": ["x" * 101]}, "/tags/0"),
+        ({"kind": "t.work", "atempts": 3}, "/atempts"),
+        ({"kind": "t.work", "key": ""}, "/key"),
+        ({"kind": "t.work", "copied_from": "junk"}, "/copied_from"),
+    ],
+)
+async def test_a_body_that_cannot_be_is_refused_with_the_place(
+    a: httpx.AsyncClient, body: dict[str, object], pointer: str
+) -> None:
+    found = problem(await a.post("/v1/jobs", json=body), 422, "invalid")
+    assert [error["pointer"] for error in found["errors"]] == [pointer]
+
+
+@pytest.mark.parametrize(
+    ("body", "code"),
+    [
+        (b"{", "bad_json"),
+        (b'{"kind": "t.work", "kind": "t.other"}', "bad_json"),
+        (b'{"kind": "t.work", "payload": {"a": {"x": 1, "x": 2}}}', "bad_json"),
+        (b'{"kind": "t.work", "payload": NaN}', "bad_json"),
+        (b'{"kind": "t.work", "payload": ' + b"[" * 65 + b"]" * 65 + b"}", "bad_json"),
+        (b'{"kind": "t.work", "payload": ' + b"[" * 100_000 + b"]" * 100_000 + b"}", "bad_json"),
+        (b'{"kind": "t.work", "payload": ' + b"9" * 5000 + b"}", "bad_json"),
+        (b'{"kind": "t.w\xffrk"}', "bad_json"),
+    ],
+)
+async def test_a_body_that_two_programs_could_read_differently_is_refused(
+    a: httpx.AsyncClient, body: bytes, code: str
+) -> None:
+    problem(await a.post("/v1/jobs", content=body, headers={"Content-Type": "application/json"}), 400, code)
+
+
+@pytest.mark.parametrize(
+    "payload", ["\\u0000", "\\ud800", "1e400"], ids=["a NUL", "half a character", "more than a double"]
+)
+async def test_what_cannot_be_kept_exactly_is_refused(a: httpx.AsyncClient, payload: str) -> None:
+    value = payload if payload[0].isdigit() else f'"{payload}"'
+    body = f'{{"kind": "t.work", "payload": {value}}}'
+    response = await a.post("/v1/jobs", content=body, headers={"Content-Type": "application/json"})
+    problem(response, 422, "invalid")
+
+
+async def test_a_number_that_only_sql_can_keep_does_not_break_an_answer(a: httpx.AsyncClient, cell: Cell) -> None:
+    job = (await a.post("/v1/jobs", json={"kind": "t.work"})).json()["job_id"]
+    await cell.change(
+        f"update leasehold.job set payload = jsonb_build_object('n', 1e400::numeric + 0.5) where job_id = '{job}'"
+    )
+    response = await a.get(f"/v1/jobs/{job}")
+    assert json.loads(response.text, parse_constant=pytest.fail)["payload"] == {"n": None}
+
+
+async def test_a_body_of_another_kind_is_refused(a: httpx.AsyncClient) -> None:
+    for kind in ("text/plain", "application/x-www-form-urlencoded", ""):
+        response = await a.post("/v1/jobs", content=b'{"kind":"t.work"}', headers={"Content-Type": kind})
+        problem(response, 415, "unsupported_media_type")
+
+
+async def chunks(count: int) -> AsyncIterator[bytes]:
+    for _ in range(count):
+        yield b"x" * 1000
+
+
+async def test_a_body_above_the_limit_is_refused_before_it_is_read(cell: Cell, key: Keys) -> None:
+    async with (
+        open_services(settings_of(cell, max_body_bytes=10_000), loopback=True) as services,
+        client_of(services, key.a) as client,
+    ):
+        problem(await client.post("/v1/jobs", json={"kind": "t.w", "payload": "x" * 10_000}), 413, "too_large")
+        headers = {"Content-Type": "application/json"}
+        problem(await client.post("/v1/jobs", content=chunks(1000), headers=headers), 413, "too_large")
+
+
+async def test_the_body_of_a_stranger_is_not_read(stranger: httpx.AsyncClient) -> None:
+    read = []
+
+    async def body() -> AsyncIterator[bytes]:
+        read.append(1)
+        yield b"{}"
+
+    problem(await stranger.post("/v1/jobs", content=body()), 401, "unauthenticated")
+    assert read == []
+
+
+async def test_a_request_has_an_id_of_its_callers_or_of_ours(a: httpx.AsyncClient) -> None:
+    given = await a.get("/v1/nothing", headers={"X-Request-Id": "abc-1"})
+    assert (given.headers["x-request-id"], given.json()["request_id"]) == ("abc-1", "abc-1")
+    for bad in ("x" * 65, "a b", "<script>"):
+        assert (await a.get("/healthz", headers={"X-Request-Id": bad})).headers["x-request-id"] != bad
+
+
+async def test_every_answer_has_the_headers_that_protect(a: httpx.AsyncClient) -> None:
+    for address in ("/healthz", "/v1/jobs", "/v1/nothing", "/docs"):
+        headers = (await a.get(address)).headers
+        assert headers["x-content-type-options"] == "nosniff"
+        assert headers["x-frame-options"] == "DENY"
+        assert "default-src 'none'" in headers["content-security-policy"]
+        assert headers["cache-control"] == "no-store"
+        assert "access-control-allow-origin" not in headers
+
+
+async def test_other_origins_are_let_in_by_setting_only(cell: Cell, key: Keys, a: httpx.AsyncClient) -> None:
+    origin = {"Origin": "https://shop.example"}
+    asked = origin | {"Access-Control-Request-Method": "POST"}
+    problem(await a.options("/v1/jobs", headers=asked), 405, "method_not_allowed")
+    settings = settings_of(cell, cors_origins="https://shop.example")
+    async with open_services(settings, loopback=True) as services, client_of(services, key.a) as client:
+        preflight = await client.options("/v1/jobs", headers=asked)
+        assert preflight.headers["access-control-allow-origin"] == "https://shop.example"
+        other = await client.get("/v1/jobs", headers={"Origin": "https://evil.example"})
+        assert "access-control-allow-origin" not in other.headers
+
+
+async def test_a_key_is_limited_and_told_so(cell: Cell, key: Keys) -> None:
+    async with (
+        open_services(settings_of(cell, key_requests=3), loopback=True) as services,
+        client_of(services, key.a) as one,
+        client_of(services, key.b) as two,
+    ):
+        for left in (2, 1, 0):
+            response = await one.get("/v1/jobs")
+            assert response.headers["ratelimit-policy"] == '"default";q=3;w=60'
+            assert response.headers["ratelimit"].startswith(f'"default";r={left};t=')
+        refused = await one.get("/v1/jobs")
+        problem(refused, 429, "rate_limited")
+        assert 0 < int(refused.headers["retry-after"]) <= 60
+        assert (await two.get("/v1/jobs")).status_code == 200
+
+
+async def test_an_address_is_limited_and_sooner_when_its_keys_are_bad(cell: Cell, key: Keys) -> None:
+    async with (
+        open_services(settings_of(cell, ip_requests=3), loopback=True) as services,
+        client_of(services, key.a) as one,
+        client_of(services, key.a, address="10.0.0.2") as two,
+    ):
+        assert [(await one.get("/v1/jobs")).status_code for _ in range(4)] == [200, 200, 200, 429]
+        assert (await two.get("/v1/jobs")).status_code == 200
+    async with (
+        open_services(settings_of(cell, ip_refusals=2), loopback=True) as services,
+        client_of(services) as one,
+    ):
+        tries = [(await one.get("/v1/jobs", headers=bearer("junk"))).status_code for _ in range(3)]
+        assert tries == [401, 401, 429]
+        problem(await one.get("/v1/jobs", headers=bearer(key.a)), 429, "rate_limited")
+
+
+async def test_a_fault_of_ours_tells_nothing_of_the_inside(
+    a: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    failures = [
+        Unreachable("the database does not answer: 127.0.0.1:5432"),
+        LeaseholdError("the database refused: asyncpg at 127.0.0.1"),
+        RuntimeError("postgresql://u:secret@127.0.0.1/x"),
+    ]
+
+    async def broken(*_: object, **__: object) -> None:
+        raise failures.pop()
+
+    monkeypatch.setattr("leasehold.engine.jobs.get_job", broken)
+    address = "/v1/jobs/0190a000-0000-7000-8000-00000000000a"
+    problem(await a.get(address), 500, "internal")
+    problem(await a.get(address), 500, "internal")
+    away = await a.get(address)
+    problem(away, 503, "unavailable")
+    assert away.headers["retry-after"] == "2"
+
+
+async def test_health_needs_no_key_and_readiness_tells_of_the_schema(
+    stranger: httpx.AsyncClient, cell: Cell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert (await stranger.get("/healthz")).json() == {"status": "ok"}
+    # the test database has a clock of its own, which is no file of the schema
+    assert (await stranger.get("/readyz")).json() == {"status": "ready", "database": True, "pending_files": 0}
+    await cell.change("update leasehold.migration set checksum = 'other' where name = 'functions/claim.sql'")
+    late = await stranger.get("/readyz")
+    assert (late.status_code, late.json()["pending_files"]) == (503, 1)
+    await cell.change("update leasehold.migration set release = release + 1")
+    assert (await stranger.get("/readyz")).status_code == 200, "a later release serves this program too"
+
+    async def away(*_: object) -> None:
+        raise Unreachable("the database does not answer: 127.0.0.1")
+
+    monkeypatch.setattr(watch, "pending_files", away)
+    gone = await stranger.get("/readyz")
+    assert (gone.status_code, gone.json()["database"]) == (503, False)
+    assert "127.0.0.1" not in gone.text
+
+
+async def test_metrics_are_for_this_machine_and_the_operator(
+    services: Services, cell: Cell, key: Keys, a: httpx.AsyncClient
+) -> None:
+    await a.post("/v1/jobs", json={"kind": "t.work"})
+    async with client_of(services) as here:
+        text = (await here.get("/metrics")).text
+        assert 'leasehold_jobs{queue="default",state="queued"} 1' in text.splitlines()
+        assert "# TYPE leasehold_http_answers_total counter" in text
+        problem(await here.get("/metrics", headers={"X-Forwarded-For": "1.2.3.4"}), 401, "unauthenticated")
+    async with client_of(services, address="10.0.0.2") as elsewhere:
+        problem(await elsewhere.get("/metrics"), 401, "unauthenticated")
+        problem(await elsewhere.get("/metrics", headers=bearer(key.a)), 403, "forbidden")
+        assert (await elsewhere.get("/metrics", headers=bearer(key.operator))).status_code == 200
+
+
+async def test_a_server_without_an_operators_login_says_so(cell: Cell, key: Keys, tmp_path: object) -> None:
+    settings = settings_of(cell, operator_url=None, home=tmp_path)
+    async with open_services(settings, loopback=True) as services, client_of(services, key.operator) as client:
+        problem(await client.get("/v1/queues"), 503, "unavailable")
+
+
+async def test_beyond_loopback_a_pepper_is_needed(cell: Cell) -> None:
+    with pytest.raises(BadSetting, match="LEASEHOLD_KEY_PEPPER"):
+        async with open_services(settings_of(cell, key_pepper=None, host="0.0.0.0"), loopback=False):
+            pass
+
+
+def test_a_pepper_is_long_and_never_shown() -> None:
+    with pytest.raises(BadSetting) as refused:
+        Settings.from_env({"LEASEHOLD_KEY_PEPPER": "hunter2"})
+    assert "hunter2" not in str(refused.value)
+
+
+async def test_the_page_of_the_document_loads_nothing_from_elsewhere(stranger: httpx.AsyncClient) -> None:
+    page = await stranger.get("/docs")
+    assert page.headers["content-type"].startswith("text/html")
+    assert "://" not in page.text
+    assert "<script" not in page.text
+    assert "/v1/jobs" in page.text
+    assert (await stranger.get("/docs.css")).status_code == 200
+    assert (await stranger.get("/openapi.json")).json()["openapi"] == "3.1.0"
+
+
+async def test_the_operator_runs_the_installation(operator: httpx.AsyncClient, key: Keys) -> None:
+    made = await operator.post("/v1/tenants", json={"name": "acme"})
+    assert (made.status_code, made.json()["name"]) == (201, "acme")
+    changed = await operator.patch("/v1/tenants/acme", json={"weight": 2, "max_running": 5})
+    assert (changed.json()["weight"], changed.json()["max_running"]) == (2, 5)
+    assert (await operator.get(made.headers["location"])).json() == changed.json()
+    assert [t["name"] for t in (await operator.get("/v1/tenants")).json()["data"]] == ["a", "acme", "b"]
+    problem(await operator.patch("/v1/tenants/nobody", json={"weight": 2}), 404, "not_found")
+    assert (await operator.post("/v1/queues/default/pause")).json() == {"queue": "default", "paused": True}
+    [queue] = (await operator.get("/v1/queues")).json()["data"]
+    assert (queue["queue"], queue["paused"]) == ("default", True)
+    await operator.post("/v1/queues/default/resume")
+    problem(await operator.post("/v1/queues/nowhere/pause"), 404, "not_found")
+    assert (await operator.get("/v1/workers")).json() == {"data": []}
+    newest = (await operator.get("/v1/audit?limit=1")).json()["data"][0]
+    assert (newest["action"], newest["actor"]) == ("queue.resume", f"key:{key.operator.key_id}")

@@ -1,0 +1,135 @@
+"""Databases for tests: a template made once, clones made in milliseconds."""
+
+import json
+import uuid
+from dataclasses import asdict, dataclass
+from typing import Any, Self
+from urllib.parse import quote, urlsplit, urlunsplit
+from uuid import UUID
+
+import asyncpg
+
+from leasehold.engine import migrate
+from leasehold.engine.database import Database, Role, Target
+
+# In test databases only: look at and change what no role may see, and move the engine's clock. The connection stays
+# the operator's; the functions belong to the owner.
+_TENANT_A = UUID("0190a000-0000-7000-8000-00000000000a")
+_TENANT_B = UUID("0190b000-0000-7000-8000-00000000000b")
+_BACK_DOOR = f"""
+create schema leasehold_test authorization leasehold_owner;
+set role leasehold_owner;
+create table leasehold_test.clock (offset_s double precision not null);
+insert into leasehold_test.clock values (0);
+create function leasehold_test.look(p_query text) returns setof jsonb language plpgsql security definer
+as $$ begin return query execute 'select to_jsonb(x) from (' || p_query || ') x'; end $$;
+create function leasehold_test.change(p_statement text) returns void language plpgsql security definer
+as $$ begin execute p_statement; end $$;
+create function leasehold_test.plan(p_statement text) returns text language plpgsql security definer
+as $$ declare v_line text; v_plan text := ''; begin
+  for v_line in execute 'explain ' || p_statement loop v_plan := v_plan || v_line || chr(10); end loop; return v_plan;
+end $$;
+create or replace function leasehold.now() returns timestamptz language sql volatile
+as $$ select clock_timestamp() + make_interval(secs => (select offset_s from leasehold_test.clock)) $$;
+grant execute on function leasehold_test.look(text), leasehold_test.change(text), leasehold_test.plan(text)
+to leasehold_operator;
+grant select on leasehold_test.clock to leasehold_api, leasehold_worker, leasehold_operator, leasehold_readonly;
+grant usage on schema leasehold_test to leasehold_api, leasehold_worker, leasehold_operator, leasehold_readonly;
+insert into leasehold.tenant (tenant_id, name, created_at)
+values ('{_TENANT_A}', 'a', now()), ('{_TENANT_B}', 'b', now());
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cluster:
+    """The server of this test run."""
+
+    admin_url: str
+    passwords: dict[Role, str]
+    home: str
+    template: str
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, value: dict[str, Any]) -> Self:
+        return cls(**value | {"passwords": {Role(role): text for role, text in value["passwords"].items()}})
+
+    def url(self, database: str, role: Role | None = None) -> str:
+        parts = urlsplit(self.admin_url)
+        netloc = parts.netloc
+        if role is not None:
+            netloc = f"leasehold_{role}:{quote(self.passwords[role], safe='')}@{parts.hostname}:{parts.port}"
+        return urlunsplit(parts._replace(netloc=netloc, path=f"/{database}"))
+
+    async def make_template(self) -> None:
+        await migrate.create_database(self.admin_url, self.template)
+        await migrate.migrate(self.url(self.template))
+        await migrate.let_in(self.admin_url, self.template, self.passwords)
+        await self.administer(self.template, _BACK_DOOR)
+
+    async def clone(self) -> "Cell":
+        name = f"test_{uuid.uuid4().hex}"
+        await self.administer("postgres", f"create database {name} template {self.template} strategy file_copy")
+        return Cell(cluster=self, name=name)
+
+    async def administer(self, database: str, statement: str) -> None:
+        connection = await asyncpg.connect(
+            self.url(database), server_settings={"application_name": "leasehold-migrate"}
+        )
+        try:
+            await connection.execute(statement)
+        finally:
+            await connection.close()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cell:
+    """One test's own database, with two tenants."""
+
+    cluster: Cluster
+    name: str
+    tenant_a: UUID = _TENANT_A
+    tenant_b: UUID = _TENANT_B
+
+    def url(self, role: Role) -> str:
+        return self.cluster.url(self.name, role)
+
+    def database(self, role: Role, **options: Any) -> Database:
+        return Database(Target(url=self.url(role), role=role), **options)
+
+    async def look(self, query: str) -> list[dict[str, Any]]:
+        """Rows of any query, hot tables included."""
+        connection = await asyncpg.connect(self.url(Role.OPERATOR))
+        try:
+            return [json.loads(row[0]) for row in await connection.fetch("select leasehold_test.look($1)", query)]
+        finally:
+            await connection.close()
+
+    async def change(self, statement: str) -> None:
+        connection = await asyncpg.connect(self.url(Role.OPERATOR))
+        try:
+            await connection.execute("select leasehold_test.change($1)", statement)
+        finally:
+            await connection.close()
+
+    async def plan(self, statement: str, settings: str) -> str:
+        """How the owner would run this statement under these settings."""
+        connection = await asyncpg.connect(self.url(Role.OPERATOR))
+        try:
+            await connection.execute(settings)
+            return str(await connection.fetchval("select leasehold_test.plan($1)", statement))
+        finally:
+            await connection.close()
+
+    async def pass_time(self, seconds: float) -> None:
+        """Move the engine's clock forward; nobody waits."""
+        await self.change(f"update leasehold_test.clock set offset_s = offset_s + {seconds}")
+
+    def environment(self) -> dict[str, str]:
+        """What a real process needs to use this database."""
+        return {f"LEASEHOLD_{role.upper()}_URL": self.url(role) for role in (Role.API, Role.WORKER, Role.OPERATOR)}
+
+    async def drop(self) -> None:
+        await self.cluster.administer("postgres", f"drop database {self.name} with (force)")

@@ -1,0 +1,96 @@
+"""Installed packs, as the command line runs, migrates and lists them."""
+
+import asyncio
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import asyncpg
+import pytest
+
+from leasehold.engine import migrate
+from leasehold.testing import Kit, TemplateServer
+from tests.cli.program import leasehold as command
+from tests.cli.program import started
+from tests.packs.installed import install
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> dict[str, str]:
+    """An environment in which the pack ``notes`` is installed."""
+    return {"PYTHONPATH": str(install(tmp_path, "notes"))}
+
+
+@pytest.fixture
+def database(leasehold_server: TemplateServer) -> Iterator[str]:
+    """An administrator's URL of a database without anything."""
+    url = leasehold_server.url("packs_of_the_command_line")
+    asyncio.run(migrate.create_database(leasehold_server.admin_url, "packs_of_the_command_line"))
+    yield url
+    asyncio.run(execute(leasehold_server.admin_url, "drop database packs_of_the_command_line with (force)"))
+
+
+async def execute(url: str, statement: str) -> None:
+    connection = await asyncpg.connect(url)
+    try:
+        await connection.execute(statement)
+    finally:
+        await connection.close()
+
+
+def test_migrations_are_pending_then_applied_and_listed(database: str, site: dict[str, str]) -> None:
+    env = site | {"LEASEHOLD_DATABASE_URL": database}
+    assert command("db", "status", "--json", env=env).json["pending"][-1] == "packs/notes/0001_notes.sql"
+    assert command("db", "migrate", "--json", env=env | {"LEASEHOLD_PACKS": "none"}).code == 0
+    [notes] = [pack for pack in command("packs", "--json", env=env).json if pack["name"] == "notes"]
+    assert notes == {
+        "name": "notes",
+        "version": "1.2",
+        "distribution": "acme_notes",
+        "kinds": ["notes.note"],
+        "applied": [],
+        "pending": ["packs/notes/0001_notes.sql"],
+    }
+    assert command("db", "migrate", "--json", env=env).json["applied"] == ["packs/notes/0001_notes.sql"]
+    assert command("db", "status", env=env).code == 0
+    said = command("packs", env=env)
+    assert "notes\t1.2\tacme_notes\tnotes.note\t1 applied" in said.out.splitlines()
+    checked = command("packs", "check", env=env)
+    assert (checked.code, checked.err) == (0, "4 packs, every table is its tenants' own\n")
+    asyncio.run(execute(database, "alter table leasehold_notes.notes disable row level security"))
+    checked = command("packs", "check", env=env)
+    assert (checked.code, checked.out) == (1, "leasehold_notes.notes: no row security\n")
+
+
+def test_without_a_database_the_packs_are_listed_all_the_same(site: dict[str, str], tmp_path: Path) -> None:
+    said = command("packs", env=site | {"LEASEHOLD_HOME": str(tmp_path / "nothing")})
+    assert said.code == 0
+    assert "notes\t1.2\tacme_notes\tnotes.note\tunknown" in said.out.splitlines()
+
+
+def test_an_unknown_pack_stops_a_worker_before_it_starts(leasehold: Kit) -> None:
+    said = command("worker", env=leasehold.environment | {"LEASEHOLD_PACKS": "audits"})
+    assert said.code == 2
+    assert "LEASEHOLD_PACKS names audits, which is not installed" in said.err
+
+
+def test_a_worker_runs_the_handlers_of_packs_without_being_told(
+    leasehold: Kit, leasehold_server: TemplateServer, site: dict[str, str], tmp_path: Path
+) -> None:
+    env = site | leasehold.environment
+    name = leasehold.environment["LEASEHOLD_API_URL"].rpartition("/")[2]
+    migrated = command("db", "migrate", env=env | {"LEASEHOLD_DATABASE_URL": leasehold_server.url(name)})
+    assert migrated.code == 0, migrated.err
+    with started("worker", env=env) as worker:
+        said = command("run", "notes.note", "text=hello", "--follow", env=env)
+        assert (said.code, said.out) == (0, "1\n"), said.err
+        assert worker.stopped().code == 0
+
+
+def test_up_makes_the_tables_of_packs_and_runs_their_handlers(site: dict[str, str], tmp_path: Path) -> None:
+    with started("up", "--ephemeral", "--json", env=site | {"LEASEHOLD_PACKS": "notes"}) as up:
+        env = {"LEASEHOLD_API_URL": up.document()["database_url"]}
+        said = command("run", "notes.note", "text=hello", "--follow", "--json", env=env)
+        ended = up.stopped()
+    assert (said.code, json.loads(said.out)["result"]) == (0, 1), said.err
+    assert ended.code == 0

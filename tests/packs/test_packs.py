@@ -1,0 +1,122 @@
+"""Packs are found by what is installed, and what does not fit together fails with the names of both sides."""
+
+from pathlib import Path
+
+import pytest
+
+from leasehold import Context, Leasehold
+from leasehold.errors import BadInput, BadSetting, LeaseholdError
+from leasehold.packs import Pack, assembled, discover, files_of
+from tests.packs.installed import install
+
+
+@pytest.fixture
+def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder on the path, in which packs can be installed."""
+    monkeypatch.syspath_prepend(tmp_path)
+    return tmp_path
+
+
+async def work(ctx: Context) -> None: ...
+
+
+# -- what is found --------------------------------------------------------------------------------------------------
+
+
+def test_the_built_in_kinds_are_a_pack_like_any_other() -> None:
+    found = discover()
+    assert {one.distribution for one in found} == {"leasehold"}
+    kinds = {one.pack.name: one.pack.kinds.keys() for one in found}
+    assert kinds.keys() == {"demo", "http", "webhook"}
+    assert "demo.hello" in kinds["demo"]
+    assert [*kinds["http"], *kinds["webhook"]] == ["http.request", "webhook.deliver"]
+
+
+def test_an_installed_pack_is_found_with_its_distribution(site: Path) -> None:
+    install(site, "found")
+    found = discover()
+    assert "pack found (acme_found 1.2)" in [str(one) for one in found]
+    assert [file.name for files in files_of(found) for file in files.files] == ["packs/found/0001_notes.sql"]
+    assert {"found.note", "demo.hello"} <= assembled(found).handlers.keys()
+
+
+@pytest.mark.parametrize(
+    ("setting", "names"),
+    [
+        (None, ["demo", "http", "narrow", "webhook"]),
+        ("narrow", ["narrow"]),
+        (" narrow , demo ", ["demo", "narrow"]),
+        ("none", []),
+    ],
+)
+def test_the_setting_narrows_it(site: Path, setting: str | None, names: list[str]) -> None:
+    install(site, "narrow")
+    assert [one.pack.name for one in discover(setting)] == names
+
+
+def test_a_pack_that_is_left_out_is_not_even_imported(site: Path) -> None:
+    install(site, "broken", module="raise RuntimeError('it is broken')")
+    assert discover("demo")
+    with pytest.raises(LeaseholdError, match=r"pack broken \(acme_broken 1\.2\) cannot be loaded: RuntimeError: it is"):
+        discover()
+
+
+# -- what does not fit ----------------------------------------------------------------------------------------------
+
+
+def test_an_unknown_name_is_told_with_those_that_are_installed() -> None:
+    with pytest.raises(BadSetting, match="LEASEHOLD_PACKS names audit, shop, which is not") as refused:
+        discover("audit,demo,shop")
+    assert "demo (leasehold " in (refused.value.hint or "")
+
+
+def test_two_distributions_with_a_pack_of_one_name(site: Path) -> None:
+    install(site, "twice", distribution="acme_one")
+    install(site, "twice", distribution="acme_two")
+    with pytest.raises(LeaseholdError, match=r"two packs are called twice: acme_\w+ 1\.2 and acme_\w+ 1\.2"):
+        discover()
+
+
+def test_a_kind_that_the_program_and_a_pack_both_handle(site: Path) -> None:
+    install(site, "both")
+    mine = Leasehold()
+    mine.handler("both.note")(work)
+    with pytest.raises(BadInput, match=r"both\.note has two handlers: one of your app, one of pack both \(acme_both 1"):
+        assembled(discover(), mine)
+
+
+def test_an_entry_point_that_is_no_pack_or_another(site: Path) -> None:
+    install(site, "other", module="from leasehold.packs import Pack\npack = Pack(name='another')")
+    with pytest.raises(LeaseholdError, match="acme_other:pack is the pack other; it is the pack another"):
+        discover("other")
+    install(site, "thing", module="pack = 7")
+    with pytest.raises(LeaseholdError, match="it is a int"):
+        discover("thing")
+
+
+@pytest.mark.parametrize("name", ["", "Shop", "9lives", "a-b", "api", "test", "none", "x" * 21])
+def test_names_that_no_pack_can_have(name: str) -> None:
+    with pytest.raises(BadInput, match="cannot be called"):
+        Pack(name=name)
+
+
+def test_kinds_begin_with_the_name_of_their_pack() -> None:
+    assert sorted(Pack(name="shop", handlers={"shop.refund": work}).kinds) == ["shop.refund"]
+    with pytest.raises(BadInput, match=r"pack shop has a kind mail\.send"):
+        Pack(name="shop", handlers={"mail.send": work})
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ["notes.sql"],  # no number
+        ["0001_a.sql", "0001_b.sql"],  # which one first?
+        ["1_a.sql"],
+    ],
+)
+def test_migrations_are_numbered(tmp_path: Path, names: list[str]) -> None:
+    for name in names:
+        (tmp_path / name).write_text("select 1")
+    (tmp_path / "README.md").write_text("is left alone")
+    with pytest.raises(BadInput, match="numbered"):
+        _ = Pack(name="shop", migrations=tmp_path).files

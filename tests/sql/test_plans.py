@@ -1,0 +1,109 @@
+"""The hot functions keep their plans and their promises, whatever the planner is told and however full tables are."""
+
+import pytest
+
+from leasehold import sql
+from leasehold.engine import jobs
+from leasehold.engine.database import Database
+from tests.cell import Cell
+from tests.sql.test_life import enqueue, register
+
+SWITCHES = [
+    "enable_seqscan", "enable_indexscan", "enable_indexonlyscan", "enable_bitmapscan", "enable_tidscan", "enable_sort",
+    "enable_nestloop", "enable_hashjoin", "enable_mergejoin", "enable_material", "enable_hashagg",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("switch", SWITCHES)
+async def test_claim_takes_exactly_n_under_a_hostile_planner(cell: Cell, worker_db: Database, switch: str) -> None:
+    """`where id in (select … limit 5 for update skip locked)` once took a thousand rows under a nested loop."""
+    worker = await register(worker_db, slots=1000)
+    await enqueue(worker_db, cell.tenant_a, 300)
+    async with worker_db.transaction() as connection:
+        await connection.execute(f"set local {switch} = off")
+        rows = await connection.fetch("select * from leasehold.claim($1, array['default'], 5)", worker)
+    assert len(rows) == 5
+    tokens = [row["token"] for row in rows]
+    async with worker_db.transaction() as connection:
+        await connection.execute(f"set local {switch} = off")
+        accepted = await connection.fetchval(
+            "select leasehold.finish($1, $2, null, null, null)", tokens[:3], ["succeeded", "errored", "released"]
+        )
+    assert sorted(accepted) == sorted(tokens[:3])
+    assert len(await jobs.list_jobs(worker_db, cell.tenant_a, {"state": "running"})) == 2
+
+
+#: The statements at the heart of the hot functions, with a fixed value for each variable.
+STATEMENTS = {
+    "claim: rows": (
+        "select r.ctid from leasehold.ready r where r.lane = 2 and r.pass >= 0 order by r.pass limit 100"
+        " for update skip locked",
+        ["ready_pkey"],
+    ),
+    "enqueue: newest pass of the tenant": (
+        "select pass from leasehold.ready where lane = 2 and (tenant_id, pass) > ('{tenant}', 0)"
+        " and (tenant_id, pass) <= ('{tenant}', 9223372036854775807) order by tenant_id desc, pass desc limit 1",
+        ["ready_tenant"],
+    ),
+    "finish: leases": ("delete from leasehold.lease where token = any(array[1, 2, 3]::bigint[])", ["lease_pkey"]),
+    "promote: due": (
+        "select ctid from leasehold.deferred where run_at <= now() order by run_at limit 100 for update skip locked",
+        ["deferred_pkey"],
+    ),
+    "cancel: ready by job": ("delete from leasehold.ready where job_id = '{tenant}'", ["ready_job"]),
+    "beat: cancels of a worker": (
+        "select token from leasehold.lease where worker_id = '{tenant}' and cancel_requested",
+        ["lease_cancel"],
+    ),
+}
+PINNED = (
+    "set enable_seqscan = off; set enable_bitmapscan = off; set enable_hashjoin = off; set enable_mergejoin = off;"
+    " set jit = off; set plan_cache_mode = force_generic_plan"
+)
+
+
+def test_the_statements_here_are_those_of_the_functions() -> None:
+    texts = " ".join(" ".join(file.text.split()) for file in sql.read_all())
+    for part in (
+        "where r.lane = v_lane.lane and r.pass >= v_floor order by r.pass limit p_n - v_got for update skip locked",
+        "where r.lane = p_lane and (r.tenant_id, r.pass) > (t.tenant_id, p_clock)",
+        "delete from leasehold.lease where token = any(p_tokens)",
+        "where run_at <= v_now order by run_at limit p_limit for update skip locked",
+        "delete from leasehold.ready where job_id = p_job",
+        "where worker_id = p_worker and cancel_requested",
+    ):
+        assert part in texts
+
+
+@pytest.mark.parametrize("rows", [0, 1000, 1_000_000])
+async def test_the_hot_statements_walk_their_indexes_at_any_size(cell: Cell, worker_db: Database, rows: int) -> None:
+    await cell.change(
+        "insert into leasehold.ready (lane, pass, job_id, tenant_id, attempt, max_attempts, events)"
+        f" select 2, i, gen_random_uuid(), '{cell.tenant_a}', 0, 5, 1 from generate_series(1, {rows}) i"
+    )
+    for analyze in (False, True):
+        if analyze:
+            await cell.change("analyze leasehold.ready")
+        for name, (statement, indexes) in STATEMENTS.items():
+            plan = await cell.plan(statement.format(tenant=cell.tenant_a), PINNED)
+            for index in indexes:
+                assert f"using {index}" in plan, f"{name} with {rows} rows, analyzed: {analyze}\n{plan}"
+            assert "Seq Scan" not in plan
+
+
+async def test_every_hot_function_pins_its_plans(cell: Cell) -> None:
+    rows = await cell.look(
+        "select proname, proconfig from pg_proc where pronamespace = 'leasehold'::regnamespace"
+        " and proname in ('exchange', 'finish', 'make_jobs', 'promote', 'sweep')"
+    )
+    assert len(rows) == 5
+    for row in rows:
+        assert {"enable_seqscan=off", "enable_indexscan=on", "jit=off", "plan_cache_mode=force_generic_plan"} <= set(
+            row["proconfig"]
+        ), row["proname"]
+
+
+async def test_a_sequences_last_value_can_be_read(cell: Cell) -> None:
+    """pg_sequence_last_value(regclass) is what the view pg_sequences calls; it is not documented by itself."""
+    [row] = await cell.look("select pg_sequence_last_value('leasehold.clock_2'::regclass) as clock")
+    assert row["clock"] == 1

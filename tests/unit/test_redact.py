@@ -1,0 +1,300 @@
+"""Secrets are masked wherever they stand; everything else stays as it was."""
+
+import base64
+import json
+import time
+from collections import namedtuple
+from datetime import UTC, datetime
+from typing import Any
+from urllib.parse import quote
+from uuid import UUID
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from leasehold.redact import MACHINE, MASK, MAX_DEPTH, NOTHING, UNREADABLE, redact, weight
+
+HEX = "9f86d081884c7d659a2feaa0c55ad015"
+SECRETS = [
+    # text, what must not be left of it, what must be left
+    ("password=p@ss!x+/=", "p@ss!x+/=", "password="),  # symbols belong to the value
+    ('{"password": "two words"}', "two words", '{"password": "[redacted]"}'),
+    (r"{\"apiKey\": \"k3y-value\"}", "k3y-value", r"\"apiKey\": \""),  # JSON in a string
+    ("login password=hunter2 user=bob", "hunter2", "user=bob"),
+    ("https://x.example/?token=abc123def&page=2", "abc123def", "&page=2"),
+    (f"https://x.example/f?X-Amz-Signature={HEX}&a=1", HEX, "&a=1"),
+    ("postgresql://ann:s3cr@t/x@db.example:5432/shop", "s3cr", "@db.example:5432/shop"),
+    ("redis://:hunter2@cache:6379/0", "hunter2", "redis://:[redacted]@cache"),
+    ("ann:hunter2@tcp(127.0.0.1:3306)/shop", "hunter2", "@tcp(127.0.0.1:3306)/shop"),
+    ("host=db user=ann password=hunter2 dbname=shop", "hunter2", "dbname=shop"),
+    ("Server=db;Password=hunter2;Database=shop", "hunter2", "Database=shop"),
+    ("Authorization: Bearer abc.def-123", "abc.def", "Authorization: Bearer [redacted]"),
+    ('Authorization: Digest username="ann", response="6629f"', "6629f", "Digest"),
+    ("Proxy-Authorization: Basic YW5uOnB3", "YW5uOnB3", "Basic"),
+    ("Set-Cookie: sid=a1b2c3; Path=/; HttpOnly", "a1b2c3", "sid=[redacted]; Path=/; HttpOnly"),
+    (f'<input name="api_key" value="{HEX}">', HEX, 'name="api_key"'),
+    ("<password>hunter2</password>", "hunter2", "</password>"),
+    ("--password hunter2 --verbose", "hunter2", "--verbose"),
+    ("curl -u ann:hunter2 https://x.example", "hunter2", "ann"),
+    ("-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkq\n-----END PRIVATE KEY-----", "MIIEvQ", "-----END PRIVATE KEY-----"),
+    ("-----BEGIN RSA PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0", "MIIEvQ", "BEGIN RSA"),  # cut off
+    (f"softlayer_key = {HEX}", HEX, "softlayer_key"),  # weak name, random value
+    ("DETAIL: Failing row contains (1, ann, ghp_" + "aB3dE6gH9j" * 3 + "kL2mN5).", "aB3dE6gH9j", "Failing row"),
+]
+
+
+@pytest.mark.parametrize(("text", "secret", "rest"), SECRETS)
+def test_secret_is_removed_and_its_surroundings_stay(text: str, secret: str, rest: str) -> None:
+    masked = redact(text)
+    assert secret not in masked
+    assert rest in masked
+    assert MASK in masked
+
+
+ORDINARY = [
+    "monkey=banana turkey: 12",
+    "token_count=4096 max_tokens: 512",
+    "author: Ann Example <ann@example.com>",
+    "the password is required",
+    "password: required",
+    "has_password=yes",
+    "token=17",  # a fencing token
+    "secretName: app-secret",
+    "password = ${DB_PASSWORD}",
+    "Authorization: Bearer <token>",
+    "api_key = os.environ['KEY']",
+    "password = config.password",
+    "http://host:8080/path/@user",
+    "Unexpected token: }",
+    "input[type=password]:focus{color:red}",
+    "cache_key=" + HEX,
+    "commit 43fc912ef59a83054ea7f6706df4d53a7dea4d80",
+    "job 0190b6b2-8f4e-7cc0-9d4b-6f2f6c1d2a3b done in 12 ms",
+    "basic authentication is off, bearer authentication is on",
+]
+
+
+@pytest.mark.parametrize("text", ORDINARY)
+def test_ordinary_text_stays_byte_for_byte(text: str) -> None:
+    assert redact(text) == text
+
+
+@pytest.mark.parametrize(
+    "name", ["password", "dbPassword", "X-Api-Key", "client_secret", "AWS_SECRET_ACCESS_KEY", "apikey"]
+)
+def test_name_says_secret(name: str) -> None:
+    assert weight(name) >= MACHINE
+
+
+@pytest.mark.parametrize(
+    "name", ["monkey", "author", "token_count", "secretName", "credentialsId", "keyboard", "is_secret"]
+)
+def test_name_says_nothing(name: str) -> None:
+    assert weight(name) == NOTHING
+
+
+LITERAL = 'p/ä"s+s w0rd&<'
+FORMS = {
+    "raw": LITERAL,
+    "percent": quote(LITERAL, safe=""),
+    "percent, lower case": quote(LITERAL, safe="").lower(),
+    "JSON": json.dumps(LITERAL)[1:-1],
+    "JSON, not ASCII": json.dumps(LITERAL, ensure_ascii=False)[1:-1],
+    "JSON in JSON": json.dumps(json.dumps(LITERAL)[1:-1])[1:-1],
+    "hex": LITERAL.encode().hex(),
+}
+
+
+@pytest.mark.parametrize("form", FORMS.values(), ids=FORMS.keys())
+def test_own_secret_is_removed_in_every_encoding(form: str) -> None:
+    assert redact(f"before {form} after", secrets=[LITERAL]) == f"before {MASK} after"
+
+
+@pytest.mark.parametrize("before", ["", "a", "ab", "abc"])
+def test_own_secret_is_removed_from_base64_at_any_offset(before: str) -> None:
+    secret = "correct-horse-battery"
+    encoded = base64.b64encode(f"{before}{secret}:tail".encode()).decode()
+    masked = redact(encoded, secrets=[secret])
+    kept = base64.b64encode(secret.encode()[3:-3]).decode()[:-4]
+    assert MASK in masked
+    assert len(masked.replace(MASK, "")) < len(encoded) - len(kept)
+
+
+def test_short_literal_is_left_to_the_other_layers() -> None:
+    assert redact("a cat sat", secrets=["cat"]) == "a cat sat"
+
+
+def test_own_secret_in_bytes() -> None:
+    assert redact("x ä-secret y".encode(), secrets=["ä-secret"]) == f"x {MASK} y".encode()
+
+
+def test_values_keep_their_shape() -> None:
+    at = datetime(2025, 1, 31, tzinfo=UTC)
+    value = {"user": "ann", "password": "hunter2", "n": [1, 2.5, None, True], "at": at, "id": UUID(int=1), "token": 7}
+    assert redact(value) == value | {"password": MASK}
+
+
+def test_everything_under_a_secret_name_is_masked() -> None:
+    assert redact({"credentials": {"user": "ann", "keys": ["a1", "b2"]}}) == {
+        "credentials": {"user": MASK, "keys": [MASK, MASK]}
+    }
+
+
+def test_header_pairs_and_named_pairs() -> None:
+    assert redact([("Authorization", "x y"), (b"Cookie", b"a=b")]) == [
+        ("Authorization", MASK),
+        (b"Cookie", MASK.encode()),
+    ]
+    assert redact({"name": "X-Api-Key", "value": "k"}) == {"name": "X-Api-Key", "value": MASK}
+
+
+def test_masked_keys_keep_their_entries() -> None:
+    tokens = ["ghp_" + letter * 2 + "B3dE6gH9jK" * 3 + "xY12" for letter in "ab"]
+    assert sorted(redact(dict.fromkeys(tokens, 1))) == [MASK, f"{MASK} 2"]
+
+
+Pair = namedtuple("Pair", "a b")
+
+
+def test_named_tuple_stays_one() -> None:
+    assert redact(Pair("password=hunter2", 1)) == Pair(f"password={MASK}", 1)
+
+
+class Unprintable:
+    def __str__(self) -> str:
+        raise RuntimeError("no")
+
+
+def _deep(depth: int) -> Any:
+    value: Any = "password=hunter2"
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
+def test_what_cannot_be_read_becomes_safe_text() -> None:
+    ring: list[Any] = []
+    ring.append(ring)
+    assert str(redact(Unprintable())) == UNREADABLE
+    assert redact(ring) == [UNREADABLE]
+    assert "hunter2" not in repr(redact(_deep(MAX_DEPTH * 3)))
+    assert "hunter2" not in redact("\ud800\0 password=hunter2\0")
+    assert "hunter2" not in redact(str(ValueError("password=hunter2")))
+
+
+SIGNS = [
+    "=",
+    ": ",
+    ":",
+    '"',
+    "'",
+    "\\",
+    "&",
+    ";",
+    ",",
+    " ",
+    "\n",
+    "{",
+    "}",
+    "[",
+    "]",
+    "(",
+    ")",
+    "<",
+    ">",
+    "://",
+    "@",
+    "==",
+]
+NAMES = [
+    "password",
+    "token",
+    "api_key",
+    "Authorization",
+    "Cookie",
+    "value",
+    "--",
+    "Bearer ",
+    "eyJ",
+    "sk-",
+    "ghp_",
+    "a:b@c",
+]
+OTHERS = ["hunter2", "x", "0", ".", "-", "_", "$", "/", HEX, MASK, "İ", "\ud800"]
+MARKS = ["-----BEGIN PRIVATE KEY-----", "-----END PRIVATE KEY-----"]
+PIECES = st.sampled_from([*SIGNS, *NAMES, *OTHERS, *MARKS])
+TEXT = st.one_of(st.text(), st.lists(PIECES, max_size=24).map("".join))
+JSON = st.recursive(
+    st.one_of(st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False), TEXT, st.binary()),
+    lambda inner: st.one_of(st.lists(inner), st.tuples(inner, inner), st.dictionaries(TEXT, inner)),
+    max_leaves=12,
+)
+
+
+@given(TEXT, st.lists(TEXT, max_size=3))
+def test_redacting_twice_changes_nothing(text: str, secrets: list[str]) -> None:
+    once = redact(text, secrets=secrets)
+    assert redact(once, secrets=secrets) == once
+
+
+@given(JSON)
+def test_values_redacted_twice_are_the_same(value: Any) -> None:
+    once = redact(value)
+    assert redact(once) == once
+
+
+def _shape(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {"size": len(value), "items": [_shape(item) for item in value.values()]}
+    return [type(value), *map(_shape, value)] if isinstance(value, list | tuple) else None
+
+
+@given(JSON)
+def test_shape_is_preserved(value: Any) -> None:
+    assert _shape(redact(value)) == _shape(value)
+
+
+@given(st.text(alphabet="abcdefghij klmnop,.\n"))
+def test_text_without_a_sign_of_a_secret_is_untouched(text: str) -> None:
+    assert redact(text) == text
+
+
+HOSTILE = [
+    "a",
+    "password=",
+    "password: ",
+    '"password": "',
+    "eyJ-",
+    ".eyJhbGciOiJIUzI1NiJ9",
+    "://a:",
+    "token=$",
+    "api_key='",
+]
+HOSTILE += [
+    "-----BEGIN PRIVATE KEY-----\n",
+    "Cookie: a=b; ",
+    "sk-a",
+    "xoxb-1-",
+    '"a" == password ',
+    "\\",
+    "&amp;token=",
+    MASK,
+]
+HOSTILE += ["name='token' value=", "@tcp(", "curl -u a:", "A1b2-", "Authorization: ", 'secret("', "glpat-a"]
+
+
+@pytest.mark.parametrize("piece", HOSTILE)
+def test_time_grows_with_the_length_and_no_faster(piece: str) -> None:
+    """Twice the text takes about twice the time, not four times; best of three, as machines are shared."""
+    small, large = (piece * (size // len(piece)) for size in (500_000, 1_000_000))
+    for _ in range(3):
+        if _seconds(large) < 3 * max(_seconds(small), 0.05):
+            return
+    pytest.fail(f"{piece!r}: 1 MB takes more than three times as long as 0.5 MB")
+
+
+def _seconds(text: str) -> float:
+    begun = time.process_time()
+    redact(text)
+    return time.process_time() - begun
