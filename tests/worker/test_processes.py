@@ -41,6 +41,11 @@ async def works(shop: Shop, job_id: UUID) -> None:
     await eventually(ask, what="a word from the handler")
 
 
+async def gave_back(shop: Shop, job_id: UUID) -> bool:
+    """Whether every child that had the job released it; the second may take it before the end reaches it, too."""
+    return {outcome for _, outcome in await shop.history(job_id)} == {"released"}
+
+
 async def test_a_job_that_kills_its_process_is_dead_after_its_attempts_and_the_rest_flows(
     cell: Cell, shop: Shop
 ) -> None:
@@ -113,7 +118,7 @@ async def test_a_second_signal_forces_the_children(cell: Cell, shop: Shop) -> No
 
         until(terminated_again, what="the end", seconds=15)
         assert not any(map(is_alive, children(program.err)))
-    assert await shop.history(job_id) == [(1, "released")]
+    assert await gave_back(shop, job_id)
 
 
 async def test_children_stop_in_good_order_when_their_parent_is_killed(cell: Cell, shop: Shop) -> None:
@@ -124,7 +129,7 @@ async def test_children_stop_in_good_order_when_their_parent_is_killed(cell: Cel
         await works(shop, job_id)
         program.kill(signal.SIGKILL)
         until(lambda: not any(map(is_alive, children(program.err))), what="the end of the children")
-    assert await shop.history(job_id) == [(1, "released")]
+    assert await gave_back(shop, job_id)
     assert await cell.look("select * from leasehold.worker where ended_at is null") == []
 
 

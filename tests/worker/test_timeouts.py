@@ -25,7 +25,7 @@ async def test_the_soft_timeout_warns_and_the_hard_one_ends_the_attempt(cell: Ce
     app = Leasehold()
     seen: list[bool] = []
 
-    @app.handler("t.slow", timeout=0.4, attempts=1)
+    @app.handler("t.slow", timeout=1, attempts=1)
     async def slow(ctx: Context) -> None:
         try:
             await asyncio.sleep(60)
@@ -37,16 +37,16 @@ async def test_the_soft_timeout_warns_and_the_hard_one_ends_the_attempt(cell: Ce
     assert (job.state, seen) == (State.DEAD, [True])
     assert (await shop.error(job.job_id))["type"] == "TimeoutError"
     [warning] = await shop.events(job.job_id, "warning")
-    assert "soft timeout after 0.2 s; the hard one is 0.4 s" in str(warning.message)
+    assert "soft timeout after 0.5 s; the hard one is 1 s" in str(warning.message)
 
 
 async def test_an_extended_attempt_may_take_longer(cell: Cell, shop: Shop) -> None:
     app = Leasehold()
 
-    @app.handler("t.slow", timeout=0.3, attempts=1)
+    @app.handler("t.slow", timeout=1, attempts=1)
     async def slow(ctx: Context) -> str:
         await ctx.extend(30)
-        await asyncio.sleep(0.5)
+        await asyncio.sleep(1.2)
         return "in time"
 
     async with running(cell, app):
