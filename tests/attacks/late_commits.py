@@ -2,6 +2,7 @@
 
     python -m tests.attacks.late_commits --jobs 500000 --cover leader
     python -m tests.attacks.late_commits --jobs 100000 --cover none      # must lose jobs: the checker's own test
+    python -m tests.attacks.late_commits --jobs 1800000 --rate 500 --hold 3600       # one caller takes an hour
 
 Callers hold their transactions open for 0.1 to 30 s, some roll back; claimers roll back or lose their connections.
 Every acknowledged job must be started once. Cover: leader, two (leaders at once), killed (the leader is replaced every
@@ -31,8 +32,9 @@ HOLDS = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
 
 
 class Attack:
-    def __init__(self, cell: Cell, *, jobs: int, cover: str, seed: int) -> None:
-        self.cell, self.jobs, self.cover, self.seed = cell, jobs, cover, seed
+    def __init__(self, cell: Cell, *, jobs: int, cover: str, seed: int, rate: float | None, hold: float | None) -> None:
+        self.cell, self.jobs, self.cover, self.seed, self.rate, self.hold = cell, jobs, cover, seed, rate, hold
+        self.claim_seconds: list[float] = []
         self.acknowledged: dict[UUID, float] = {}
         self.late: set[UUID] = set()
         self.started: Counter[UUID] = Counter()
@@ -54,8 +56,10 @@ class Attack:
     async def hurry(self, number: int) -> None:
         """Many jobs that commit at once."""
         dice, connection = random.Random(self.seed * 100 + number), await self.connect(Role.API)
+        began = time.monotonic()
         while len(self.acknowledged) < self.jobs:
-            if len(self.acknowledged) - len(self.started) > 2000:
+            ahead = self.rate and len(self.acknowledged) > self.rate * (time.monotonic() - began)
+            if ahead or len(self.acknowledged) - len(self.started) > 2000:
                 await asyncio.sleep(0.005)
                 continue
             async with connection.transaction():
@@ -71,7 +75,8 @@ class Attack:
             await transaction.start()
             ids = await self.enqueue(connection, dice.choice((1, 3)))
             with suppress(TimeoutError):
-                await asyncio.wait_for(self.enough.wait(), dice.choice(HOLDS))
+                hold = self.hold if self.hold and number == 0 else dice.choice(HOLDS)
+                await asyncio.wait_for(self.enough.wait(), hold)
             if dice.random() < 0.2:
                 await transaction.rollback()
                 continue
@@ -84,9 +89,11 @@ class Attack:
         while not self.done():
             transaction = connection.transaction()
             await transaction.start()
+            asked = time.monotonic()
             rows = await connection.fetch(
                 "select token, job_id from leasehold.claim($1, array['default'], 100)", worker
             )
+            self.claim_seconds.append(time.monotonic() - asked)
             fate = dice.random()
             if fate < 0.02:
                 await asyncio.sleep(dice.random() * 0.2)
@@ -109,7 +116,7 @@ class Attack:
                     "select leasehold.finish($1, $2, null, null, null)", tokens, ["succeeded"] * len(tokens)
                 )
             if len(rows) < 100:
-                await asyncio.sleep(0.01)
+                await asyncio.sleep(0.1 if self.rate else 0.01)
 
     async def lead(self, db: Database, *, life: float | None = None) -> None:
         leader, born = Leader(db), time.monotonic()
@@ -165,6 +172,9 @@ class Attack:
         def at(share: float) -> float | None:
             return round(delays[int(share * (len(delays) - 1))], 3) if delays else None
 
+        def claim_ms(claims: list[float]) -> float:
+            return round(sorted(claims)[len(claims) // 2] * 1000, 2)
+
         return {
             "cover": self.cover,
             "seed": self.seed,
@@ -175,6 +185,10 @@ class Attack:
             "claims_rolled_back": self.rolled_back,
             "connections_cut": self.cut,
             "delay_after_commit_s": {"p50": at(0.5), "p95": at(0.95), "max": at(1.0)},
+            "claim_p50_ms": {
+                "first": claim_ms(self.claim_seconds[:1000]),
+                "last": claim_ms(self.claim_seconds[-1000:]),
+            },
             "jobs_per_second": round(len(self.started) / seconds),
         }
 
@@ -189,7 +203,14 @@ async def main(arguments: argparse.Namespace) -> dict[str, object]:
         cluster = Cluster(admin_url=endpoint.url(), passwords=passwords, home=str(home.path), template="attacked")
         await cluster.make_template()
         cell = Cell(cluster=cluster, name="attacked")
-        attack = Attack(cell, jobs=arguments.jobs, cover=arguments.cover, seed=arguments.seed)
+        attack = Attack(
+            cell,
+            jobs=arguments.jobs,
+            cover=arguments.cover,
+            seed=arguments.seed,
+            rate=arguments.rate,
+            hold=arguments.hold,
+        )
         return await attack.run()
     finally:
         server.stop()
@@ -201,6 +222,8 @@ if __name__ == "__main__":
     parser.add_argument("--jobs", type=int, default=100_000)
     parser.add_argument("--cover", choices=("leader", "two", "killed", "none"), default="leader")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--rate", type=float, help="jobs a second instead of as many as it takes")
+    parser.add_argument("--hold", type=float, help="one caller holds its transactions open for this many seconds")
     arguments = parser.parse_args()
     found = asyncio.run(main(arguments))
     print(json.dumps(found))
