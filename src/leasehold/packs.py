@@ -9,7 +9,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import EntryPoint, entry_points
 from importlib.resources.abc import Traversable
-from typing import Any
 
 from leasehold import sql
 from leasehold.app import Leasehold
@@ -33,17 +32,16 @@ class Pack:
     """A plug-in. ``app`` has its handlers (or ``handlers``: kind → function); every kind is called ``<name>.<verb>``.
 
     ``migrations`` is a folder of files ``0001_what.sql`` for tables of its own. ``schedules`` are declared as if by
-    ``app.schedule``. ``routes`` and ``pages`` (for HTTP) and ``cli`` are kept here for later: nothing reads them yet.
+    ``app.schedule``. ``routes`` names its routes (``"your_shop.routes:routes"``, see ``leasehold.web``): a name, for a
+    worker has no use for them. Commands are an entry point of their own, see ``leasehold.shell``.
     """
 
     name: str
     app: Leasehold = field(default_factory=Leasehold, repr=False)
     handlers: Mapping[str, Function] = field(default_factory=dict, repr=False)
     migrations: Traversable | None = field(default=None, repr=False)
-    routes: Any = field(default=None, repr=False)
-    pages: Traversable | None = field(default=None, repr=False)
+    routes: str | None = field(default=None, repr=False)
     schedules: Sequence[Schedule] = field(default=(), repr=False)
-    cli: Any = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         if not _NAME.fullmatch(self.name) or self.name in _RESERVED:

@@ -74,7 +74,7 @@ async def up(settings: Settings, app: Leasehold, *, ephemeral: bool = False) -> 
             secret_keys(settings)  # made now: two processes that need it first would make two
         worker = await _start_worker(stack, settings, everything)
         await _prove(settings)
-        api = await stack.enter_async_context(serving(settings, search=True))
+        api = await stack.enter_async_context(serving(settings, packs=found, search=True))
         yield Running(worker=worker, home=home.path, server=server, migrated=migrated, urls=urls, api=api)
 
 

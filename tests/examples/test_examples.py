@@ -5,6 +5,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import httpx
 import pytest
 
 from leasehold.testing import Kit
@@ -85,5 +86,9 @@ def test_the_pack_to_copy_is_installed_found_tested_and_run(tmp_path: Path) -> N
     with started("up", "--ephemeral", "--json", env=env) as up:
         api = {"LEASEHOLD_API_URL": up.document()["database_url"]}
         said = leasehold("run", "notes.write", "text=hello", "--follow", env=env | api)
+        assert (said.code, said.out) == (0, "1\n"), said.err
+        said = leasehold("notes", "count", env=env | api)
+        assert (said.code, said.out) == (0, "1\n"), said.err
+        refused = httpx.get(f"{up.document()['api']}/v1/notes")
+        assert (refused.status_code, refused.json()["code"]) == (401, "unauthenticated")
         assert up.stopped().code == 0
-    assert (said.code, said.out) == (0, "1\n"), said.err

@@ -29,6 +29,7 @@ def install(
     distribution: str | None = None,
     module: str = MODULE,
     sql: Mapping[str, str] | None = None,
+    commands: str | None = None,
 ) -> Path:
     """The folder, to be put on the path, with a pack of this name in it."""
     distribution = distribution or f"acme_{name}"
@@ -40,5 +41,9 @@ def install(
     info = folder / f"{distribution}-1.2.dist-info"
     info.mkdir()
     (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {distribution}\nVersion: 1.2\n")
-    (info / "entry_points.txt").write_text(f"[leasehold.packs]\n{name} = {distribution}:pack\n")
+    entries = f"[leasehold.packs]\n{name} = {distribution}:pack\n"
+    if commands is not None:
+        (package / "commands.py").write_text(dedent(commands))
+        entries += f"[leasehold.commands]\n{name} = {distribution}.commands:app\n"
+    (info / "entry_points.txt").write_text(entries)
     return folder

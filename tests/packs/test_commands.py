@@ -94,3 +94,45 @@ def test_up_makes_the_tables_of_packs_and_runs_their_handlers(site: dict[str, st
         ended = up.stopped()
     assert (said.code, json.loads(said.out)["result"]) == (0, 1), said.err
     assert ended.code == 0
+
+
+COUNT = """
+import typer
+from leasehold import shell
+
+app = typer.Typer()
+
+@app.callback()
+def notes() -> None: ...
+
+@app.command()
+@shell.command
+async def ask(tenant: shell.TenantOption = None, json: shell.Json = False) -> None:
+    async with shell.tenant(tenant) as access, access.transaction() as tx:
+        who = await tx.fetchval("select current_setting('leasehold.tenant')")
+        job = await tx.enqueue("notes.note", {"text": who})
+    shell.print_json({"tenant": who, "state": job.state})
+"""
+
+
+def test_a_pack_brings_commands(leasehold: Kit, tmp_path: Path) -> None:
+    env = leasehold.environment | {"PYTHONPATH": str(install(tmp_path, "notes", commands=COUNT))}
+    said = command("notes", "ask", "--tenant", "default", env=env)
+    assert said.code == 0, said.err
+    tenant = asyncio.run(leasehold.tenant("default"))
+    assert said.json == {"tenant": str(tenant), "state": "queued"}
+    leasehold.sync.assert_enqueued("notes.note", count=1)
+    assert "--tenant" in command("notes", "ask", "--help", env=env).out
+    missing = command("notes", "ask", "--tenant", "nobody", env=env)
+    assert (missing.code, "nobody" in missing.err) == (3, True)
+
+
+def test_the_menu_names_the_commands_of_packs_and_imports_none(tmp_path: Path) -> None:
+    env = {"PYTHONPATH": str(install(tmp_path, "notes", commands="raise RuntimeError('it is broken')"))}
+    menu = command("--help", env=env)
+    assert (menu.code, "Commands of the pack notes (acme_notes)." in menu.out) == (0, True)
+    broken = command("notes", "ask", env=env)
+    assert (broken.code, "RuntimeError: it is broken" in broken.err) == (1, True)
+    assert "Traceback" not in broken.err
+    left_out = command("notes", "ask", env=env | {"LEASEHOLD_PACKS": "demo"})
+    assert (left_out.code, "No such command" in left_out.err) == (2, True)

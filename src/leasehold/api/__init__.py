@@ -1,5 +1,7 @@
 """The HTTP API: routes that turn a request into one call of the engine. No SQL here, no pages but its own document."""
 
+from collections.abc import Iterable
+
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
@@ -7,18 +9,20 @@ from starlette.middleware.cors import CORSMiddleware
 
 from leasehold.api import audit, docs, health, jobs, keys, problems, queues, tenants, tickets, workers
 from leasehold.api.edge import Edge
+from leasehold.api.pack_routes import routes_of
 from leasehold.api.route import Route
 from leasehold.api.services import Services, open_services
 from leasehold.errors import LeaseholdError
+from leasehold.packs import Found
 
 __all__ = ["Services", "bare_app", "create_app", "open_services"]
 
 _MODULES = (jobs, queues, workers, tenants, keys, tickets, audit, health, docs)
 
 
-def create_app(services: Services) -> FastAPI:
+def create_app(services: Services, packs: Iterable[Found] = ()) -> FastAPI:
     """The application for open services: ``async with open_services(settings, loopback=True) as services``."""
-    app = bare_app()
+    app = bare_app(packs)
     app.state.services = services
     app.add_middleware(Edge, answered=services.answered)
     if origins := services.settings.cors_origins:
@@ -32,17 +36,21 @@ def create_app(services: Services) -> FastAPI:
     return app
 
 
-def methods_of(path: str) -> list[str]:
-    """The methods that an address has; the framework would name those of one route only."""
-    routes = [route for module in _MODULES for route in module.routes.routes if isinstance(route, Route)]
-    return sorted({method for route in routes if route.path_regex.match(path) for method in route.methods or ()})
-
-
-def bare_app() -> FastAPI:
+def bare_app(packs: Iterable[Found] = ()) -> FastAPI:
     """The routes alone: enough for the OpenAPI document."""
     app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None, redirect_slashes=False)
-    for module in _MODULES:
-        app.include_router(module.routes)
+    routers = [module.routes for module in _MODULES]
+    for found in packs:
+        if found.pack.routes:
+            routers.append(routes_of(found, taken=routers))
+    for router in routers:
+        app.include_router(router)
+
+    def methods_of(path: str) -> list[str]:
+        """The methods that an address has; the framework would name those of one route only."""
+        routes = [route for router in routers for route in router.routes if isinstance(route, Route)]
+        return sorted({method for route in routes if route.path_regex.match(path) for method in route.methods or ()})
+
     app.state.methods = methods_of
     app.add_exception_handler(HTTPException, problems.on_http)
     app.add_exception_handler(RequestValidationError, problems.on_validation)

@@ -29,13 +29,20 @@ async def once(
 ) -> Response:
     """Operate in one transaction; with a key its answer is kept there too. What fails is undone, and not kept."""
     async with Scope.open(services_of(request).db, tenant=caller.tenant, actor=caller.actor) as scope:
-        if key is None:
-            return (await operate(scope)).response()
-        if stored := await begin_request(scope, caller.tenant, key, _fingerprint(request)):
-            return _replay(stored)
-        answer = await operate(scope)
-        await end_request(scope, caller.tenant, key, _kept(answer))
-        return answer.response()
+        return await once_within(scope, request, caller, key, lambda: operate(scope))
+
+
+async def once_within(
+    scope: Scope, request: Request, caller: Caller, key: str | None, operate: Callable[[], Awaitable[Answer]]
+) -> Response:
+    """The same in a transaction that is open already."""
+    if key is None:
+        return (await operate()).response()
+    if stored := await begin_request(scope, caller.tenant, key, _fingerprint(request)):
+        return _replay(stored)
+    answer = await operate()
+    await end_request(scope, caller.tenant, key, _kept(answer))
+    return answer.response()
 
 
 def refuse_key(request: Request) -> None:

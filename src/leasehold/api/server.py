@@ -2,7 +2,7 @@
 
 import asyncio
 import socket
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 
 import uvicorn
@@ -11,6 +11,7 @@ from leasehold.api import create_app, open_services
 from leasehold.api.health import is_loopback
 from leasehold.api.hub import Hub
 from leasehold.errors import LeaseholdError
+from leasehold.packs import Found
 from leasehold.settings import Settings
 
 _GRACE_SECONDS = 10
@@ -39,13 +40,16 @@ class _Server(uvicorn.Server):
 
 
 @asynccontextmanager
-async def serving(settings: Settings, *, search: bool = False) -> AsyncIterator[str]:
-    """Serve until the end of the block; gives the URL. With ``search``, a busy port gives way to the next free one."""
+async def serving(settings: Settings, *, packs: Iterable[Found] = (), search: bool = False) -> AsyncIterator[str]:
+    """Serve, with the routes of these packs, until the end of the block; gives the URL.
+
+    With ``search``, a busy port gives way to the next free one.
+    """
     loopback = is_loopback(settings.host)
     listener = listen(settings.host, settings.port, search=search)
     async with open_services(settings, loopback=loopback) as services:
         config = uvicorn.Config(
-            create_app(services),
+            create_app(services, packs),
             log_config=None,
             access_log=False,
             server_header=False,

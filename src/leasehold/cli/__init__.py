@@ -25,6 +25,7 @@ from leasehold.cli import (
     worker,
     workers,
 )
+from leasehold.cli.menu import Menu
 
 _EXIT_CODES = (
     "Exit codes: 0 ok, 1 the asked thing failed, 2 usage, 3 not found, 4 conflict, 5 not allowed,"
@@ -33,6 +34,7 @@ _EXIT_CODES = (
 
 app = typer.Typer(
     name="leasehold",
+    cls=Menu,
     help="Durable background work for many customers, on the PostgreSQL you already have.",
     epilog=_EXIT_CODES,
     no_args_is_help=True,

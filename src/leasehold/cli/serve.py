@@ -43,11 +43,12 @@ async def _serve(settings: "Settings") -> None:
     import signal
 
     from leasehold.api.server import serving
+    from leasehold.packs import discover
 
     stopping = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, stopping.set)
-    async with serving(settings) as url:
+    async with serving(settings, packs=discover(settings.packs)) as url:
         say(f"serving {url}/v1 (docs: {url}/docs); `leasehold keys create NAME` makes a key")
         await stopping.wait()
     say("stopped")

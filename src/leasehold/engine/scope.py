@@ -15,7 +15,7 @@ class Scope(Database):
 
     def __init__(self, db: Database, connection: asyncpg.Connection, tenant: UUID | None) -> None:
         super().__init__(db.target)
-        self._connection = connection
+        self.connection = connection
         self._tenant = tenant
 
     @classmethod
@@ -29,6 +29,6 @@ class Scope(Database):
     async def call(
         self, function: str, *args: Any, tenant: UUID | None = None, connection: asyncpg.Connection | None = None
     ) -> list[asyncpg.Record]:
-        if tenant not in (None, self._tenant) or connection not in (None, self._connection):
+        if tenant not in (None, self._tenant) or connection not in (None, self.connection):
             raise RuntimeError("a scope is one transaction of one tenant")
-        return await super().call(function, *args, connection=self._connection)
+        return await super().call(function, *args, connection=self.connection)

@@ -1,8 +1,8 @@
-"""Notes of each tenant: a pack with one kind and one table."""
+"""Notes of each tenant: a pack with one kind, one table, two routes and a command."""
 
 from importlib.resources import files
 
 from acme_notes.handlers import app
 from leasehold.packs import Pack
 
-pack = Pack(name="notes", app=app, migrations=files(__name__) / "migrations")
+pack = Pack(name="notes", app=app, migrations=files(__name__) / "migrations", routes="acme_notes.routes:routes")
