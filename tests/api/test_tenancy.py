@@ -14,6 +14,7 @@ from tests.cell import Cell
 
 MARK = "belongs to b"
 SHARED = "a key that both tenants use"
+SCHEDULE = "of-b"
 OPERATIONS = [
     (method, path, operation)
     for path, item in document(bare_app())["paths"].items()
@@ -39,6 +40,7 @@ async def fill(b: httpx.AsyncClient, hand: Hand) -> list[str]:
     await b.post(f"/v1/jobs/{canceled}/cancel", json={"reason": MARK}, headers={"Idempotency-Key": SHARED})
     await b.post("/v1/tickets", json={"job_id": running})
     await b.post("/v1/keys", json={"name": MARK, "scopes": ["jobs:read"]})
+    await b.put(f"/v1/schedules/{SCHEDULE}", json={"kind": "t.work", "payload": MARK, "every_s": 60})
     return [*ended, running, canceled, await ask(delay_s=1000), await ask()]
 
 
@@ -65,6 +67,7 @@ def requests(cell: Cell, key: Keys, jobs: list[str]) -> Iterator[tuple[str, str,
         "key_id": [key.b.key_id, key.operator.key_id],
         "tenant": ["b", str(cell.tenant_b)],
         "queue": ["default"],
+        "name": [SCHEDULE],
     }
     for method, path, operation in OPERATIONS:
         [name] = [part for part in ids if f"{{{part}}}" in path] or [""]
@@ -81,6 +84,7 @@ def bodies(operation: dict[str, Any], jobs: list[str]) -> Iterator[Any]:
         "jobs.create": [{"kind": "t.work", "key": SHARED, "payload": {"note": "of a"}}],
         "jobs.create_batch": [{"jobs": [{"kind": "t.work", "key": SHARED, "payload": {"note": "of a"}}]}],
         "jobs.reschedule": [{"run_at": "2030-01-01T00:00:00Z"}],
+        "schedules.put": [{"kind": "t.work", "payload": "of a", "cron": "@daily"}],
         "keys.create": [{"name": "n", "scopes": ["jobs:read"], "tenant": "b"}],
         "tickets.create": [{"job_id": job} for job in jobs],
         "tenants.create": [{"name": "b"}],
@@ -95,7 +99,16 @@ async def test_a_key_of_a_reads_and_changes_nothing_of_b(
 ) -> None:
     jobs = await fill(b, hand)
     before = await belongings(cell)
-    assert {row["table"] for row in before} >= {"job", "outcome", "event", "audit", "api_key", "ticket", "request"}
+    assert {row["table"] for row in before} >= {
+        "job",
+        "outcome",
+        "event",
+        "audit",
+        "api_key",
+        "ticket",
+        "request",
+        "schedule",
+    }
     of_b = {MARK, str(cell.tenant_b), key.b.key_id, *jobs}
     asked = list(requests(cell, key, jobs))
     assert len(asked) > len(OPERATIONS)
@@ -122,4 +135,5 @@ async def test_the_same_requests_by_b_itself_find_something(
         if method != "delete" and "events" not in address and (await b.request(method, address, json=body)).is_success:
             worked.add((method, address.split("/")[-1] if "jobs/" in address else address))
     assert {("get", "attempts"), ("get", "result"), ("get", "explain"), ("post", "cancel"), ("post", "retry")} <= worked
+    assert {("get", f"/v1/schedules/{SCHEDULE}"), ("post", f"/v1/schedules/{SCHEDULE}/run")} <= worked
     assert {("get", "/v1/jobs"), ("get", "/v1/keys"), ("get", "/v1/audit"), ("post", "/v1/tickets")} <= worked

@@ -7,7 +7,7 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
 
-from leasehold.api import audit, docs, health, jobs, keys, problems, queues, tenants, tickets, workers
+from leasehold.api import audit, docs, health, jobs, keys, problems, queues, schedules, tenants, tickets, workers
 from leasehold.api.edge import Edge
 from leasehold.api.pack_routes import routes_of
 from leasehold.api.route import Route
@@ -17,7 +17,7 @@ from leasehold.packs import Found
 
 __all__ = ["Services", "bare_app", "create_app", "open_services"]
 
-_MODULES = (jobs, queues, workers, tenants, keys, tickets, audit, health, docs)
+_MODULES = (jobs, schedules, queues, workers, tenants, keys, tickets, audit, health, docs)
 
 
 def create_app(services: Services, packs: Iterable[Found] = ()) -> FastAPI:
@@ -29,7 +29,7 @@ def create_app(services: Services, packs: Iterable[Found] = ()) -> FastAPI:
         app.add_middleware(
             CORSMiddleware,
             allow_origins=[origin.strip() for origin in origins.split(",")],
-            allow_methods=["GET", "POST", "PATCH", "DELETE"],
+            allow_methods=["GET", "POST", "PUT", "PATCH", "DELETE"],
             allow_headers=["Authorization", "X-API-Key", "Idempotency-Key", "Prefer", "Last-Event-ID", "Content-Type"],
             expose_headers=["Location", "Link", "ETag", "RateLimit", "RateLimit-Policy", "Retry-After", "X-Request-Id"],
         )

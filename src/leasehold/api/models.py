@@ -49,6 +49,9 @@ Version = Annotated[int, Field(strict=True, ge=1, le=30_000), BeforeValidator(_w
 AttemptBudget = Annotated[int, Field(strict=True, ge=1, le=1000), BeforeValidator(_whole)]
 Running = Annotated[int, Field(strict=True, ge=1, le=1_000_000), BeforeValidator(_whole)]
 Queued = Annotated[int, Field(strict=True, ge=1, le=1_000_000_000), BeforeValidator(_whole)]
+Period = Annotated[int, Field(strict=True, ge=1, le=31_622_400), BeforeValidator(_whole)]
+Jitter = Annotated[int, Field(strict=True, ge=0, le=86_400), BeforeValidator(_whole)]
+CaughtUp = Annotated[int, Field(strict=True, ge=1, le=1000), BeforeValidator(_whole)]
 Number = Annotated[float, Field(strict=True)]
 Kind = Annotated[
     str, Field(pattern=r"^[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)+$", max_length=100, examples=["demo.hello", "shop.refund"])
@@ -183,6 +186,52 @@ class TenantChange(Ask):
     weight: Number | None = Field(None, ge=0.02, le=100)
     max_running: Running | None = None
     max_queued: Queued | None = None
+
+
+class JobOptions(Ask):
+    """What the jobs of a schedule are like."""
+
+    queue: Name | None = None
+    priority: Priority | None = None
+    max_attempts: AttemptBudget | None = None
+    retry_base_s: Number | None = Field(None, ge=0.001, le=86_400)
+    retry_cap_s: Number | None = Field(None, ge=0.001, le=2_592_000)
+    timeout_s: Number | None = Field(None, ge=0.1, le=604_800)
+    version: Version | None = None
+    tags: list[Annotated[str, Field(min_length=1, max_length=100)]] | None = Field(None, max_length=20)
+
+
+class ScheduleRequest(Ask):
+    """A schedule has one of cron, every_s and at."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={
+            "examples": [
+                {"kind": "shop.report", "cron": "0 3 * * *", "zone": "Europe/Berlin"},
+                {"kind": "shop.poll", "every_s": 300, "jitter_s": 60, "options": {"queue": "default"}},
+            ]
+        },
+    )
+
+    kind: Kind
+    payload: Any = Field(default_factory=dict, description="Of every job; any JSON.")
+    options: JobOptions | None = None
+    cron: str | None = Field(None, min_length=1, max_length=200, description="`0 3 * * *`, or `@daily`.")
+    every_s: Period | None = None
+    at: Moment | None = Field(None, description="Once.")
+    zone: str = Field("UTC", min_length=1, max_length=64, description="An IANA name: the cron line is read there.")
+    starts_at: Moment | None = None
+    ends_at: Moment | None = None
+    jitter_s: Jitter = Field(0, description="Jobs start at random within so many seconds after their tick.")
+    overlap: Literal["skip", "queue", "cancel_old"] | None = Field(
+        None, description="What a tick does while the last job has not ended; skip, or queue where all are caught up."
+    )
+    catch_up: Literal["none", "one", "all"] = Field("one", description="Which ticks that nobody fired are made up for.")
+    catch_up_max: CaughtUp = 100
+    tick_as: str | None = Field(
+        None, min_length=1, max_length=100, description="The member of the payload that gets the time of the tick."
+    )
 
 
 class JobSummary(BaseModel):
@@ -337,8 +386,63 @@ class AuditOut(BaseModel):
     at: datetime
 
 
+class ScheduleOut(BaseModel):
+    """A schedule as it stands. ``edited``: code declares it, and people have changed it since."""
+
+    schedule_id: UUID
+    tenant_id: UUID
+    name: str
+    kind: str
+    payload: Any
+    options: Any
+    tick_as: str | None
+    cron: str | None
+    every_s: int | None
+    at: datetime | None
+    zone: str
+    starts_at: datetime | None
+    ends_at: datetime | None
+    jitter_s: int
+    overlap: str
+    catch_up: str
+    catch_up_max: int
+    origin: Literal["api", "code"]
+    edited: bool
+    paused: bool
+    revision: int
+    next_at: datetime | None
+    last_at: datetime | None
+    last_job: UUID | None
+    created_at: datetime
+    updated_at: datetime
+    words: str = Field(description="When it ticks, in English.")
+    next_runs: list[datetime] = Field(description="The next five ticks; none while it is paused.")
+
+
+class ScheduleRun(BaseModel):
+    job_id: UUID
+
+
+class TickOut(BaseModel):
+    tick_at: datetime
+    outcome: Literal["fired", "skipped", "missed", "refused"]
+    job_id: UUID | None
+    detail: str | None
+    at: datetime
+
+
 class Attempts(BaseModel):
     data: list[AttemptOut]
+
+
+class Schedules(BaseModel):
+    data: list[ScheduleOut]
+    next_cursor: str | None
+    has_more: bool
+
+
+class Ticks(BaseModel):
+    data: list[TickOut]
 
 
 class Queues(BaseModel):

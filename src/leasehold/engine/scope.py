@@ -32,3 +32,20 @@ class Scope(Database):
         if tenant not in (None, self._tenant) or connection not in (None, self.connection):
             raise RuntimeError("a scope is one transaction of one tenant")
         return await super().call(function, *args, connection=self.connection)
+
+
+class Acting(Database):
+    """Every call made through it is a transaction of its own; the audit log names the actor."""
+
+    def __init__(self, db: Database, actor: str) -> None:
+        super().__init__(db.target)
+        self._db = db
+        self._actor = actor
+
+    async def call(
+        self, function: str, *args: Any, tenant: UUID | None = None, connection: asyncpg.Connection | None = None
+    ) -> list[asyncpg.Record]:
+        if connection is not None:
+            raise RuntimeError("every call is a transaction of its own")
+        async with Scope.open(self._db, tenant=tenant, actor=self._actor) as scope:
+            return await scope.call(function, *args, tenant=tenant)

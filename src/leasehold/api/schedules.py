@@ -1,0 +1,144 @@
+"""``/v1/schedules``."""
+
+from typing import Annotated, Any
+
+from fastapi import Query, Request, Response
+
+from leasehold.api.answers import Answer, answer, plain, tagged
+from leasehold.api.auth import Caller, SignedIn
+from leasehold.api.idempotency import IdempotencyKey, once
+from leasehold.api.models import Name, ScheduleOut, ScheduleRequest, ScheduleRun, Schedules, Ticks
+from leasehold.api.route import needs, router
+from leasehold.api.services import services_of
+from leasehold.engine import schedules as engine
+from leasehold.engine.database import Database
+from leasehold.engine.schedules import ScheduleInfo
+from leasehold.engine.scope import Acting, Scope
+
+routes = router("schedules")
+READ = needs("jobs:read")
+WRITE = needs("jobs:write")
+
+Limit = Annotated[int, Query(ge=1, le=200)]
+
+
+@routes.get(
+    "/v1/schedules",
+    operation_id="schedules.list",
+    summary="The schedules by name",
+    response_model=Schedules,
+    openapi_extra=READ,
+)
+async def list_(request: Request, caller: SignedIn, limit: Limit = 50, cursor: Name | None = None) -> Response:
+    found = await _schedules(request, caller).list(after=cursor or "", limit=limit + 1)
+    shown, more = found[:limit], len(found) > limit
+    last = shown[-1].name if more else None
+    headers = {"Link": f'</v1/schedules?limit={limit}&cursor={last}>; rel="next"'} if more else {}
+    return answer({"data": [_told(info) for info in shown], "next_cursor": last, "has_more": more}, headers=headers)
+
+
+@routes.get(
+    "/v1/schedules/{name}",
+    operation_id="schedules.get",
+    summary="One schedule, with its next five ticks",
+    response_model=ScheduleOut,
+    openapi_extra=READ,
+)
+async def get(request: Request, caller: SignedIn, name: Name) -> Response:
+    return tagged(request, _told(await _schedules(request, caller).get(name)))
+
+
+@routes.put(
+    "/v1/schedules/{name}",
+    operation_id="schedules.put",
+    summary="Make a schedule, or let the one of this name be as given",
+    response_model=ScheduleOut,
+    openapi_extra=WRITE,
+)
+async def put(request: Request, caller: SignedIn, name: Name, body: ScheduleRequest) -> Response:
+    given = body.model_dump(exclude={"kind", "payload", "options", "every_s", "jitter_s"})
+    options = body.options.model_dump(exclude_none=True) if body.options else {}
+    info = await _schedules(request, caller).put(
+        name, body.kind, body.payload, every=body.every_s, jitter=body.jitter_s, **given, **options
+    )
+    return answer(_told(info))
+
+
+@routes.delete(
+    "/v1/schedules/{name}",
+    operation_id="schedules.delete",
+    summary="Take a schedule away; its jobs stay",
+    status_code=204,
+    response_class=Response,
+    openapi_extra=WRITE,
+)
+async def delete(request: Request, caller: SignedIn, name: Name) -> Response:
+    await _schedules(request, caller).delete(name)
+    return Response(None, 204)
+
+
+@routes.post(
+    "/v1/schedules/{name}/pause",
+    operation_id="schedules.pause",
+    summary="Let it not tick until it is resumed",
+    response_model=ScheduleOut,
+    openapi_extra=WRITE,
+)
+async def pause(request: Request, caller: SignedIn, name: Name, idempotency_key: IdempotencyKey = None) -> Response:
+    async def operate(scope: Scope) -> Answer:
+        return Answer(status=200, value=_told(await _schedules(request, caller, scope).pause(name)))
+
+    return await once(request, caller, idempotency_key, operate)
+
+
+@routes.post(
+    "/v1/schedules/{name}/resume",
+    operation_id="schedules.resume",
+    summary="Let it go on with its next tick from now",
+    response_model=ScheduleOut,
+    openapi_extra=WRITE,
+)
+async def resume(request: Request, caller: SignedIn, name: Name, idempotency_key: IdempotencyKey = None) -> Response:
+    async def operate(scope: Scope) -> Answer:
+        return Answer(status=200, value=_told(await _schedules(request, caller, scope).resume(name)))
+
+    return await once(request, caller, idempotency_key, operate)
+
+
+@routes.post(
+    "/v1/schedules/{name}/run",
+    operation_id="schedules.run",
+    summary="Make a job of it now; its ticks stay as they are",
+    status_code=202,
+    response_model=ScheduleRun,
+    openapi_extra=WRITE,
+)
+async def run(request: Request, caller: SignedIn, name: Name, idempotency_key: IdempotencyKey = None) -> Response:
+    async def operate(scope: Scope) -> Answer:
+        job_id = await engine.run_schedule(scope, caller.tenant, name)
+        return Answer(status=202, value={"job_id": job_id}, headers={"Location": f"/v1/jobs/{job_id}"})
+
+    response = await once(request, caller, idempotency_key, operate)
+    services_of(request).backend.announce()
+    return response
+
+
+@routes.get(
+    "/v1/schedules/{name}/ticks",
+    operation_id="schedules.ticks",
+    summary="What became of its ticks, newest first",
+    response_model=Ticks,
+    openapi_extra=READ,
+)
+async def ticks(request: Request, caller: SignedIn, name: Name, limit: Limit = 50) -> Response:
+    return answer({"data": await _schedules(request, caller).ticks(name, limit=limit)})
+
+
+def _schedules(request: Request, caller: Caller, db: Database | None = None) -> engine.Schedules:
+    """The tenant's, in this transaction, or in one for each call: who edits tries again when a tick was quicker."""
+    services = services_of(request)
+    return engine.Schedules(db or Acting(services.db, caller.actor), caller.tenant, services.backend.announce)
+
+
+def _told(info: ScheduleInfo) -> dict[str, Any]:
+    return plain(info) | {"words": info.words, "next_runs": [] if info.paused else info.next_runs()}
