@@ -111,5 +111,5 @@ async def api_db(cell: Cell) -> AsyncIterator[Database]:
 
 @pytest.fixture
 def fast() -> Settings:
-    """The settings that tests run workers with: seconds become tenths."""
-    return Settings(lease_seconds=2.0, beat_seconds=0.5, poll_seconds=0.05, grace_seconds=5.0)
+    """The settings that tests run workers with: they look, beat and stop quickly."""
+    return Settings(lease_seconds=20.0, beat_seconds=0.5, poll_seconds=0.05, grace_seconds=5.0)

@@ -353,8 +353,10 @@ async def test_log_lines_do_not_touch_the_progress(app: Leasehold, cell: Cell) -
     assert (job.progress, job.message) == (50, "half")
 
 
-async def test_more_handlers_may_hold_transactions_than_the_worker_has_connections(app: Leasehold, shop: Cell) -> None:
+async def test_more_handlers_may_hold_transactions_than_the_worker_has_connections(fast: Settings, shop: Cell) -> None:
     """Its own calls do not wait for them: all end, although each is longer than a lease."""
+    api_url, worker_url = shop.url(Role.API), shop.url(Role.WORKER)
+    app = Leasehold(replace(fast, lease_seconds=3.0, api_url=api_url, worker_url=worker_url, tenant="a"))
     started = asyncio.Semaphore(0)
     go_on = asyncio.Event()
 

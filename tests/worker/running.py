@@ -17,14 +17,16 @@ from leasehold.worker import Worker
 from tests.cell import Cell
 from tests.waiting import eventually
 
+# The lease is long: a busy machine must not lose an attempt that a test does not want lost.
 FAST = Settings(
-    lease_seconds=2.0,
+    lease_seconds=20.0,
     beat_seconds=0.5,
     poll_seconds=0.05,
     grace_seconds=5.0,
     cancel_grace_seconds=0.2,
     overrun_seconds=0.5,
 )
+SHORT_LEASE = replace(FAST, lease_seconds=2.0)
 SLOW_POLL = replace(FAST, poll_seconds=60.0)
 
 #: The same for a real process.

@@ -3,6 +3,7 @@
 import os
 import re
 import signal
+from contextlib import ExitStack
 from pathlib import Path
 from uuid import UUID
 
@@ -76,9 +77,10 @@ async def test_when_all_workers_are_killed_and_come_back_under_their_names_every
 ) -> None:
     names = ("first", "second")
     job_ids = []
-    for name in names:
-        with started("worker", APP, "--name", name, "--slots", "1", env=environment(cell)) as program:
-            program.said("worker started")
+    with ExitStack() as both:
+        for name in names:
+            worker = started("worker", APP, "--name", name, "--slots", "1", env=environment(cell))
+            both.enter_context(worker).said("worker started")
             job_ids.append(await shop.enqueue("t.slow", timeout_s=60))
             await works(shop, job_ids[-1])
         # killed at the end of the block
