@@ -11,7 +11,7 @@ import pytest
 
 from leasehold import keys
 from leasehold.api import Services, create_app, open_services
-from leasehold.engine import jobs, workers
+from leasehold.engine import jobs, webhooks, workers
 from leasehold.engine import keys as engine
 from leasehold.engine.database import Database, Role
 from leasehold.engine.wakeups import news_channel
@@ -22,6 +22,7 @@ from tests.cell import Cell
 from tests.waiting import PATIENCE_SECONDS
 
 PEPPER = "a pepper for tests that is long enough to be one"
+SECRET_KEY = "a key for secrets of tests that is long enough"
 ALL = ["jobs:read", "jobs:write", "admin"]
 PROBLEM = "application/problem+json"
 
@@ -38,6 +39,7 @@ def settings_of(cell: Cell, **more: Any) -> Settings:
         "api_url": cell.url(Role.API),
         "operator_url": cell.url(Role.OPERATOR),
         "key_pepper": PEPPER,
+        "secret_keys": SECRET_KEY,
         "ip_refusals": 1_000_000,
     }
     return Settings(**common | more)
@@ -131,6 +133,25 @@ class Hand:
         assert await jobs.finish(self.db, [ended]) == {grant.token}
         await self.tell()
 
+    async def deliver(self, tenant: UUID, delivery: dict[str, Any], *, status: int, body: str = "") -> None:
+        """One attempt of a delivery, as if the receiver had answered so; it is the last."""
+        ids = UUID(delivery["delivery_id"]), UUID(delivery["job_id"])
+        sending = await webhooks.begin_delivery(self.db, tenant, *ids)
+        assert sending
+        assert sending.verdict == "send"
+        await webhooks.end_delivery(
+            self.db,
+            tenant,
+            *ids,
+            status=status,
+            error=None,
+            request_headers={"webhook-id": "1"},
+            response_body=body,
+            duration_ms=1,
+            is_last=True,
+            rest_s=None,
+        )
+
     async def tell(self) -> None:
         """That there is news, as workers do."""
         await self.db.notify(news_channel(self.db.target.schema), [""])
@@ -152,6 +173,6 @@ def problem(response: httpx.Response, status: int, code: str) -> dict[str, Any]:
     assert (found["status"], found["code"]) == (status, code)
     assert found["request_id"] == response.headers["x-request-id"]
     assert {"type", "title", "detail", "instance"} <= set(found)
-    for leak in ("127.0.0.1", "postgres", "Traceback", "asyncpg", "lh_live_", PEPPER):
+    for leak in ("127.0.0.1", "postgres", "Traceback", "asyncpg", "lh_live_", PEPPER, SECRET_KEY):
         assert leak not in response.text
     return found

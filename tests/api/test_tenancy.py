@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import httpx
@@ -14,7 +15,8 @@ from tests.cell import Cell
 
 MARK = "belongs to b"
 SHARED = "a key that both tenants use"
-SCHEDULE = "of-b"
+SECRET = "only-b-has-a-secret-of-this-name"
+NAME = "stripe"  # of a secret and of a schedule, that A may have too
 OPERATIONS = [
     (method, path, operation)
     for path, item in document(bare_app())["paths"].items()
@@ -22,8 +24,33 @@ OPERATIONS = [
 ]
 
 
-async def fill(b: httpx.AsyncClient, hand: Hand) -> list[str]:
-    """Jobs of tenant B in every state that a request can meet; each says whose it is."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OfB:
+    """Ids of what is tenant B's."""
+
+    jobs: list[str]
+    endpoints: list[str]
+    deliveries: list[str]
+
+
+async def fill(b: httpx.AsyncClient, cell: Cell, hand: Hand) -> OfB:
+    """Everything that tenant B can have; each thing says whose it is."""
+    jobs = await fill_jobs(b, hand)
+    await b.post("/v1/tickets", json={"job_id": jobs[-1]})
+    await b.post("/v1/keys", json={"name": MARK, "scopes": ["jobs:read"]})
+    for name in (NAME, SECRET):
+        await b.put(f"/v1/secrets/{name}", json={"value": MARK})
+    await b.put(f"/v1/schedules/{NAME}", json={"kind": "t.work", "payload": MARK, "every_s": 60})
+    body = {"url": "https://example.com/of-b", "events": ["*"], "headers": {"X-Of": MARK}}
+    endpoint = (await b.post("/v1/webhooks", json=body)).json()["endpoint_id"]
+    deliveries = [(await b.post(f"/v1/webhooks/{endpoint}/test")).json()["delivery_id"] for _ in range(2)]
+    [_, first] = (await b.get("/v1/deliveries")).json()["data"]
+    await hand.deliver(cell.tenant_b, first, status=500, body=MARK)
+    return OfB(jobs=jobs, endpoints=[endpoint], deliveries=deliveries)
+
+
+async def fill_jobs(b: httpx.AsyncClient, hand: Hand) -> list[str]:
+    """Jobs in every state that a request can meet."""
 
     async def ask(**more: object) -> str:
         body = {"kind": "t.work", "payload": {"note": MARK}, "tags": [MARK]} | more
@@ -38,9 +65,6 @@ async def fill(b: httpx.AsyncClient, hand: Hand) -> list[str]:
     await hand.say(await hand.claim(), 50, MARK)
     canceled = await ask(delay_s=1000)
     await b.post(f"/v1/jobs/{canceled}/cancel", json={"reason": MARK}, headers={"Idempotency-Key": SHARED})
-    await b.post("/v1/tickets", json={"job_id": running})
-    await b.post("/v1/keys", json={"name": MARK, "scopes": ["jobs:read"]})
-    await b.put(f"/v1/schedules/{SCHEDULE}", json={"kind": "t.work", "payload": MARK, "every_s": 60})
     return [*ended, running, canceled, await ask(delay_s=1000), await ask()]
 
 
@@ -60,19 +84,21 @@ async def belongings(cell: Cell) -> list[dict[str, Any]]:
     ]
 
 
-def requests(cell: Cell, key: Keys, jobs: list[str]) -> Iterator[tuple[str, str, Any]]:
+def requests(cell: Cell, key: Keys, of_b: OfB) -> Iterator[tuple[str, str, Any]]:
     """Every operation with everything of B that fits its path, and bodies that name B's things."""
     ids = {
-        "job_id": jobs,
+        "job_id": of_b.jobs,
+        "endpoint_id": of_b.endpoints,
+        "delivery_id": of_b.deliveries,
+        "name": [NAME],
         "key_id": [key.b.key_id, key.operator.key_id],
         "tenant": ["b", str(cell.tenant_b)],
         "queue": ["default"],
-        "name": [SCHEDULE],
     }
     for method, path, operation in OPERATIONS:
         [name] = [part for part in ids if f"{{{part}}}" in path] or [""]
         for address in [path.replace(f"{{{name}}}", value) for value in ids[name]] if name else [path]:
-            for body in bodies(operation, jobs):
+            for body in bodies(operation, of_b.jobs):
                 yield method, address, body
 
 
@@ -89,6 +115,9 @@ def bodies(operation: dict[str, Any], jobs: list[str]) -> Iterator[Any]:
         "tickets.create": [{"job_id": job} for job in jobs],
         "tenants.create": [{"name": "b"}],
         "tenants.set": [{"weight": 9}],
+        "secrets.set": [{"value": "a secret of a"}],
+        "webhooks.create": [{"url": "https://example.com/of-a", "events": ["*"]}],
+        "webhooks.recover": [{"since": "2020-01-01T00:00:00Z"}],
     }
     yield from named.get(operation["operationId"], [{}])
 
@@ -97,20 +126,13 @@ def bodies(operation: dict[str, Any], jobs: list[str]) -> Iterator[Any]:
 async def test_a_key_of_a_reads_and_changes_nothing_of_b(
     a: httpx.AsyncClient, b: httpx.AsyncClient, cell: Cell, key: Keys, hand: Hand, accept: str
 ) -> None:
-    jobs = await fill(b, hand)
+    of_b = await fill(b, cell, hand)
     before = await belongings(cell)
-    assert {row["table"] for row in before} >= {
-        "job",
-        "outcome",
-        "event",
-        "audit",
-        "api_key",
-        "ticket",
-        "request",
-        "schedule",
-    }
-    of_b = {MARK, str(cell.tenant_b), key.b.key_id, *jobs}
-    asked = list(requests(cell, key, jobs))
+    tables = {row["table"] for row in before}
+    assert tables >= {"job", "outcome", "event", "audit", "api_key", "ticket", "request", "schedule"}
+    assert tables >= {"secret", "endpoint", "webhook_event", "delivery", "delivery_attempt"}
+    marks = {MARK, SECRET, "of-b", str(cell.tenant_b), key.b.key_id, *of_b.jobs, *of_b.endpoints, *of_b.deliveries}
+    asked = list(requests(cell, key, of_b))
     assert len(asked) > len(OPERATIONS)
     for method, address, body in asked:
         once = {"Idempotency-Key": SHARED} if method == "post" and "jobs" in address else {}
@@ -121,7 +143,7 @@ async def test_a_key_of_a_reads_and_changes_nothing_of_b(
             told = json.dumps(problem(response, 404, "not_found") | {"instance": "", "detail": ""})
         elif response.is_error:
             told = told.replace(address, "")
-        assert not [thing for thing in of_b if thing in told], (method, address, told)
+        assert not [thing for thing in marks if thing in told], (method, address, told)
     assert await belongings(cell) == before
 
 
@@ -129,11 +151,16 @@ async def test_the_same_requests_by_b_itself_find_something(
     b: httpx.AsyncClient, cell: Cell, key: Keys, hand: Hand
 ) -> None:
     """Without this, the test above could pass by asking nonsense."""
-    jobs = await fill(b, hand)
+    of_b = await fill(b, cell, hand)
     worked = set()
-    for method, address, body in requests(cell, key, jobs):
+    for method, address, body in requests(cell, key, of_b):
         if method != "delete" and "events" not in address and (await b.request(method, address, json=body)).is_success:
             worked.add((method, address.split("/")[-1] if "jobs/" in address else address))
     assert {("get", "attempts"), ("get", "result"), ("get", "explain"), ("post", "cancel"), ("post", "retry")} <= worked
-    assert {("get", f"/v1/schedules/{SCHEDULE}"), ("post", f"/v1/schedules/{SCHEDULE}/run")} <= worked
+    assert {("get", f"/v1/schedules/{NAME}"), ("post", f"/v1/schedules/{NAME}/run")} <= worked
     assert {("get", "/v1/jobs"), ("get", "/v1/keys"), ("get", "/v1/audit"), ("post", "/v1/tickets")} <= worked
+    assert {("get", "/v1/secrets"), ("put", "/v1/secrets/stripe"), ("get", "/v1/deliveries")} <= worked
+    endpoint, delivery = of_b.endpoints[0], of_b.deliveries[0]
+    for what in ("pause", "resume", "rotate", "recover"):
+        assert ("post", f"/v1/webhooks/{endpoint}/{what}") in worked
+    assert {("get", f"/v1/webhooks/{endpoint}"), ("get", f"/v1/deliveries/{delivery}/attempts")} <= worked

@@ -7,7 +7,22 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
 
-from leasehold.api import audit, docs, health, jobs, keys, problems, queues, schedules, tenants, tickets, workers
+from leasehold.api import (
+    audit,
+    deliveries,
+    docs,
+    health,
+    jobs,
+    keys,
+    problems,
+    queues,
+    schedules,
+    secrets,
+    tenants,
+    tickets,
+    webhooks,
+    workers,
+)
 from leasehold.api.edge import Edge
 from leasehold.api.pack_routes import routes_of
 from leasehold.api.route import Route
@@ -17,7 +32,21 @@ from leasehold.packs import Found
 
 __all__ = ["Services", "bare_app", "create_app", "open_services"]
 
-_MODULES = (jobs, schedules, queues, workers, tenants, keys, tickets, audit, health, docs)
+_MODULES = (
+    jobs,
+    schedules,
+    queues,
+    workers,
+    tenants,
+    keys,
+    tickets,
+    secrets,
+    webhooks,
+    deliveries,
+    audit,
+    health,
+    docs,
+)
 
 
 def create_app(services: Services, packs: Iterable[Found] = ()) -> FastAPI:

@@ -16,9 +16,9 @@ from leasehold.engine.keys import Holder
 
 #: What a key may be for. The first three are a tenant's; a key of the installation has the last, and only that.
 SCOPES = {
-    "jobs:read": "look at the tenant's jobs",
+    "jobs:read": "look at the tenant's jobs, webhooks and deliveries",
     "jobs:write": "create, cancel, retry and reschedule the tenant's jobs",
-    "admin": "the tenant's keys and audit log",
+    "admin": "the tenant's keys, secrets, webhooks and audit log",
     "operator": "the installation: tenants, queues, workers, all keys and the whole audit log",
 }
 

@@ -234,6 +234,95 @@ class ScheduleRequest(Ask):
     )
 
 
+HeaderName = Annotated[str, Field(pattern=r"^[!#$%&'*+.^_`|~0-9A-Za-z-]+$", max_length=100, examples=["X-Shop"])]
+HeaderValue = Annotated[str, Field(pattern=r"^([!-~]([ -~\t]*[!-~])?)?$", max_length=2000)]
+EventType = Annotated[
+    str, Field(pattern=r"^([a-z0-9_]+(\.[a-z0-9_]+)*(\.\*)?|\*)$", max_length=100, examples=["job.dead", "job.*", "*"])
+]
+SignatureFormat = Literal["standard", "stripe", "sha256"]
+DeliveryState = Literal["pending", "delivered", "failed"]
+InFlight = Annotated[int, Field(strict=True, ge=1, le=100), BeforeValidator(_whole)]
+Reason = Annotated[str, Field(pattern=r"^[^\x00]+$", max_length=1000)]  # PostgreSQL keeps no NUL
+
+
+class SecretRequest(Ask):
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={"examples": [{"value": "the key of a payment service"}, {"value": "correct horse battery"}]},
+    )
+
+    value: str = Field(
+        min_length=6, max_length=65_536, description="At most 65,536 bytes of UTF-8. Never shown again, to anybody."
+    )
+
+
+class HeaderNames(Ask):
+    """Other names for the headers of a signature."""
+
+    signature: HeaderName | None = None
+    message_id: HeaderName | None = None
+    timestamp: HeaderName | None = None
+
+
+class EndpointRequest(Ask):
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={
+            "examples": [
+                {"url": "https://example.com/hooks", "events": ["job.*"]},
+                {
+                    "url": "https://example.com/orders",
+                    "events": ["job.dead", "order.paid"],
+                    "format": "sha256",
+                    "header_names": {"signature": "X-Shop-Signature"},
+                    "headers": {"Authorization": "Bearer a token"},
+                },
+            ]
+        },
+    )
+
+    url: str = Field(
+        pattern="^https?://", max_length=2048, description="https, or http to a host that an operator allows."
+    )
+    events: list[EventType] = Field(min_length=1, max_length=100)
+    format: SignatureFormat = Field("standard", description="How deliveries are signed.")
+    header_names: HeaderNames = Field(default_factory=HeaderNames)
+    headers: dict[HeaderName, HeaderValue] = Field(
+        default_factory=dict,
+        max_length=20,
+        description="Sent with every delivery. Their values are never shown again.",
+        json_schema_extra={"additionalProperties": False},
+    )
+    max_in_flight: InFlight = Field(10, description="Deliveries at once.")
+    timeout_s: Number = Field(15.0, ge=1, le=60, description="Seconds that the receiver has to answer.")
+    disable_after_s: Number = Field(
+        432_000.0, ge=3600, le=31_104_000, description="Seconds of nothing but failures that disable it."
+    )
+
+
+class PauseRequest(Ask):
+    model_config = ConfigDict(
+        extra="forbid", json_schema_extra={"examples": [{"reason": "the receiver is being moved"}, {}]}
+    )
+
+    reason: Reason | None = Field(None, description="Shown with the endpoint.")
+
+
+class RotateRequest(Ask):
+    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"overlap_s": 172_800}, {}]})
+
+    overlap_s: Number = Field(86_400.0, ge=0, le=31_536_000, description="Seconds that the old secrets go on signing.")
+
+
+class RecoverRequest(Ask):
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={"examples": [{"since": "2026-01-31T08:00:00Z"}, {"since": "2026-01-31T09:00:00+01:00"}]},
+    )
+
+    since: Moment
+
+
 class JobSummary(BaseModel):
     """A job without its payload and result."""
 
@@ -508,3 +597,98 @@ class ProblemOut(BaseModel):
     hint: str | None = None
     retry_after: int | None = None
     errors: list[FieldProblem] | None = None
+
+
+class SecretOut(BaseModel):
+    """A secret, never its value. ``key_id`` is the key of the installation that seals it."""
+
+    name: str
+    key_id: str
+    created_at: datetime
+    updated_at: datetime
+
+
+class Secrets(BaseModel):
+    data: list[SecretOut]
+
+
+class EndpointOut(BaseModel):
+    """Whom events are sent to. ``headers`` are names; ``secrets`` is how many sign."""
+
+    endpoint_id: UUID
+    url: str
+    events: list[str]
+    format: SignatureFormat
+    header_names: dict[str, str]
+    headers: list[str]
+    max_in_flight: int
+    timeout_s: float
+    disable_after_s: float
+    state: Literal["enabled", "paused", "disabled"]
+    reason: str | None
+    state_at: datetime
+    created_at: datetime
+    failing_since: datetime | None
+    resting_until: datetime | None
+    secrets: int
+
+
+class EndpointMade(EndpointOut):
+    secret: str = Field(description="What the receiver verifies with, shown this once.")
+
+
+class EndpointRotated(BaseModel):
+    endpoint_id: UUID
+    secret: str = Field(description="What the receiver verifies with from now on, shown this once.")
+
+
+class EndpointRecovered(BaseModel):
+    recovered: int = Field(description="Deliveries that are on their way.")
+
+
+class Endpoints(BaseModel):
+    data: list[EndpointOut]
+
+
+class DeliveryOut(BaseModel):
+    """One event on its way to one endpoint."""
+
+    delivery_id: UUID
+    event_id: UUID
+    endpoint_id: UUID
+    job_id: UUID | None
+    type: str
+    subject_type: str
+    subject_id: str
+    state: DeliveryState
+    reason: str | None
+    attempts: int
+    status: int | None
+    created_at: datetime
+    ended_at: datetime | None
+
+
+class DeliverySent(BaseModel):
+    delivery_id: UUID
+
+
+class Deliveries(BaseModel):
+    data: list[DeliveryOut]
+    next_cursor: str | None
+    has_more: bool
+
+
+class DeliveryAttemptOut(BaseModel):
+    """What was sent and what came back, redacted."""
+
+    n: int
+    at: datetime
+    request_headers: dict[str, str]
+    status: int | None
+    response_body: str | None
+    error: str | None
+    duration_ms: int
+
+
+class DeliveryAttempts(BaseModel):
+    data: list[DeliveryAttemptOut]

@@ -13,7 +13,9 @@ from starlette.responses import Response
 
 from leasehold.errors import (
     BadInput,
+    BadSetting,
     Conflict,
+    FetchRefused,
     LeaseholdError,
     NotFound,
     OtherRequest,
@@ -40,10 +42,10 @@ CODES: dict[str, tuple[int, str]] = {
     "invalid": (422, "the body can be read, but says something that cannot be"),
     "key_reused": (422, "the Idempotency-Key was used for another request"),
     "rate_limited": (429, "too many requests; Retry-After says when to come back"),
-    "quota_exceeded": (429, "the tenant has too many jobs waiting"),
+    "quota_exceeded": (429, "the tenant has too many jobs waiting, secrets or endpoints"),
     "too_many_streams": (429, "the tenant has too many streams and waiting requests open"),
     "internal": (500, "a fault of ours; the request id finds it in the log"),
-    "unavailable": (503, "the database does not answer now"),
+    "unavailable": (503, "the database does not answer now, or this server lacks a setting that this needs"),
 }
 
 
@@ -152,7 +154,9 @@ def of_error(problem: LeaseholdError) -> Problem:
             return Problem("conflict", str(problem), hint=hint)
         case TooLarge():
             return Problem("too_large", str(problem), hint=hint)
-        case BadInput():
+        case BadSetting():
+            return Problem("unavailable", "a setting of this server is wrong")
+        case BadInput() | FetchRefused():
             return Problem("invalid", str(problem), hint=hint)
         case QuotaExceeded():
             return Problem("quota_exceeded", str(problem), hint=hint, retry_after=5)

@@ -14,8 +14,10 @@ from leasehold.client import Backend
 from leasehold.engine.connect import target
 from leasehold.engine.database import Database, Role
 from leasehold.engine.keys import peppers
-from leasehold.errors import Unreachable
+from leasehold.engine.secrets import secret_keys
+from leasehold.errors import BadSetting, Unreachable
 from leasehold.keys import Peppers
+from leasehold.secrets import Keys
 from leasehold.settings import Settings
 
 _CONNECTIONS = 10
@@ -49,6 +51,18 @@ class Services:
                 hint="set LEASEHOLD_OPERATOR_URL, or ask another server",
             )
         return self.operator_db
+
+    @property
+    def secret_keys(self) -> Keys:
+        """What secrets are sealed with. A server without such keys serves everything else."""
+        try:
+            return secret_keys(self.settings)
+        except BadSetting:  # its words may name a file of this machine
+            raise Problem(
+                "unavailable",
+                "this server has no usable LEASEHOLD_SECRET_KEYS, so it can seal no secret",
+                hint="set LEASEHOLD_SECRET_KEYS on the server, the same for every process",
+            ) from None
 
 
 @asynccontextmanager

@@ -152,7 +152,13 @@ def scheme_of(format_: str, header_names: Mapping[str, str]) -> Scheme:
         raise BadInput(f"there is no format {format_!r}", hint=f"known formats: {', '.join(SCHEMES)}")
     if unknown := [name for name in header_names if name not in _NAMED]:
         raise BadInput(f"a signature has no header for {unknown[0]!r}", hint=f"known: {', '.join(_NAMED)}")
-    return replace(SCHEMES[format_], **header_names)
+    scheme = replace(SCHEMES[format_], **header_names)
+    names = [name.lower() for part in _NAMED if (name := getattr(scheme, part))]
+    if len(set(names)) < len(names) or "content-type" in names:
+        raise BadInput(
+            "two headers of a delivery would have one name", hint="give each of header_names a name of its own"
+        )
+    return scheme
 
 
 def _checked_url(text: str, settings: Settings) -> Url:

@@ -1,0 +1,203 @@
+"""``/v1/webhooks``: the endpoints that a tenant's events are sent to."""
+
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+from fastapi import Request, Response
+
+from leasehold.api.answers import Answer, answer, plain
+from leasehold.api.auth import Caller, SignedIn
+from leasehold.api.idempotency import IdempotencyKey, once, refuse_key
+from leasehold.api.models import (
+    DeliverySent,
+    EndpointMade,
+    EndpointOut,
+    EndpointRecovered,
+    EndpointRequest,
+    EndpointRotated,
+    Endpoints,
+    Id,
+    PauseRequest,
+    RecoverRequest,
+    RotateRequest,
+)
+from leasehold.api.route import needs, router
+from leasehold.api.services import services_of
+from leasehold.engine import webhooks
+from leasehold.engine.database import Database
+from leasehold.engine.scope import Scope
+
+routes = router("webhooks")
+_ADMIN = needs("admin")  # also to read: the URL of an endpoint may be a secret of its receiver
+
+
+@routes.post(
+    "/v1/webhooks",
+    operation_id="webhooks.create",
+    summary="Make an endpoint; its secret is shown this once",
+    status_code=201,
+    response_model=EndpointMade,
+    openapi_extra=_ADMIN,
+)
+async def create(request: Request, caller: SignedIn, body: EndpointRequest) -> Response:
+    refuse_key(request)
+    services = services_of(request)
+    keys = services.secret_keys
+    async with Scope.open(services.db, tenant=caller.tenant, actor=caller.actor) as scope:
+        endpoint_id, secret = await webhooks.create_endpoint(
+            scope,
+            caller.tenant,
+            keys,
+            services.settings,
+            url=body.url,
+            events=body.events,
+            format_=body.format,
+            header_names=body.header_names.model_dump(exclude_none=True),
+            headers=body.headers,
+            max_in_flight=body.max_in_flight,
+            timeout_s=body.timeout_s,
+            disable_after=timedelta(seconds=body.disable_after_s),
+        )
+        made = await _one(scope, caller, endpoint_id)
+    return answer(made | {"secret": secret}, status=201, headers={"Location": f"/v1/webhooks/{endpoint_id}"})
+
+
+@routes.get(
+    "/v1/webhooks",
+    operation_id="webhooks.list",
+    summary="All endpoints, oldest first",
+    response_model=Endpoints,
+    openapi_extra=_ADMIN,
+)
+async def list_(request: Request, caller: SignedIn) -> Response:
+    found = await webhooks.list_endpoints(services_of(request).db, caller.tenant)
+    return answer({"data": [_shown(endpoint) for endpoint in found]})
+
+
+@routes.get(
+    "/v1/webhooks/{endpoint_id}",
+    operation_id="webhooks.get",
+    summary="One endpoint",
+    response_model=EndpointOut,
+    openapi_extra=_ADMIN,
+)
+async def get(request: Request, caller: SignedIn, endpoint_id: Id) -> Response:
+    return answer(await _one(services_of(request).db, caller, endpoint_id))
+
+
+@routes.delete(
+    "/v1/webhooks/{endpoint_id}",
+    operation_id="webhooks.remove",
+    summary="Remove an endpoint with the history of its deliveries",
+    status_code=204,
+    response_class=Response,
+    openapi_extra=_ADMIN,
+)
+async def remove(request: Request, caller: SignedIn, endpoint_id: Id) -> Response:
+    async with Scope.open(services_of(request).db, tenant=caller.tenant, actor=caller.actor) as scope:
+        await webhooks.remove_endpoint(scope, caller.tenant, endpoint_id)
+    return Response(None, 204)
+
+
+@routes.post(
+    "/v1/webhooks/{endpoint_id}/resume",
+    operation_id="webhooks.resume",
+    summary="Let an endpoint that is paused or disabled go on; what waited for it is sent",
+    response_model=EndpointOut,
+    openapi_extra=_ADMIN,
+)
+async def resume(
+    request: Request, caller: SignedIn, endpoint_id: Id, idempotency_key: IdempotencyKey = None
+) -> Response:
+    async def operate(scope: Scope) -> Answer:
+        await webhooks.set_endpoint_state(scope, caller.tenant, endpoint_id, "enabled")
+        return Answer(status=200, value=await _one(scope, caller, endpoint_id))
+
+    return await once(request, caller, idempotency_key, operate)
+
+
+@routes.post(
+    "/v1/webhooks/{endpoint_id}/pause",
+    operation_id="webhooks.pause",
+    summary="Pause an endpoint: what comes meanwhile waits for it",
+    response_model=EndpointOut,
+    openapi_extra=_ADMIN,
+)
+async def pause(
+    request: Request,
+    caller: SignedIn,
+    endpoint_id: Id,
+    body: PauseRequest | None = None,
+    idempotency_key: IdempotencyKey = None,
+) -> Response:
+    async def operate(scope: Scope) -> Answer:
+        reason = body.reason if body else None
+        await webhooks.set_endpoint_state(scope, caller.tenant, endpoint_id, "paused", reason)
+        return Answer(status=200, value=await _one(scope, caller, endpoint_id))
+
+    return await once(request, caller, idempotency_key, operate)
+
+
+@routes.post(
+    "/v1/webhooks/{endpoint_id}/rotate",
+    operation_id="webhooks.rotate",
+    summary="Give an endpoint a new secret, shown this once; the old ones go on signing for a while",
+    response_model=EndpointRotated,
+    openapi_extra=_ADMIN,
+)
+async def rotate(request: Request, caller: SignedIn, endpoint_id: Id, body: RotateRequest | None = None) -> Response:
+    refuse_key(request)
+    services = services_of(request)
+    keys = services.secret_keys
+    overlap_s = body.overlap_s if body else webhooks.OVERLAP_S
+    async with Scope.open(services.db, tenant=caller.tenant, actor=caller.actor) as scope:
+        secret = await webhooks.rotate_secret(scope, caller.tenant, endpoint_id, keys, overlap_s=overlap_s)
+    return answer({"endpoint_id": endpoint_id, "secret": secret})
+
+
+@routes.post(
+    "/v1/webhooks/{endpoint_id}/test",
+    operation_id="webhooks.test",
+    summary="Send an endpoint an event of type endpoint.test",
+    status_code=202,
+    response_model=DeliverySent,
+    openapi_extra=_ADMIN,
+)
+async def send_test(
+    request: Request, caller: SignedIn, endpoint_id: Id, idempotency_key: IdempotencyKey = None
+) -> Response:
+    async def operate(scope: Scope) -> Answer:
+        delivery_id = await webhooks.test_endpoint(scope, caller.tenant, endpoint_id)
+        return Answer(status=202, value={"delivery_id": delivery_id})
+
+    response = await once(request, caller, idempotency_key, operate)
+    services_of(request).backend.announce()
+    return response
+
+
+@routes.post(
+    "/v1/webhooks/{endpoint_id}/recover",
+    operation_id="webhooks.recover",
+    summary="Send an endpoint all that failed, or that it missed while it was disabled",
+    response_model=EndpointRecovered,
+    openapi_extra=_ADMIN,
+)
+async def recover(
+    request: Request, caller: SignedIn, endpoint_id: Id, body: RecoverRequest, idempotency_key: IdempotencyKey = None
+) -> Response:
+    async def operate(scope: Scope) -> Answer:
+        count = await webhooks.recover_deliveries(scope, caller.tenant, endpoint_id, body.since)
+        return Answer(status=200, value={"recovered": count})
+
+    return await once(request, caller, idempotency_key, operate)
+
+
+async def _one(db: Database, caller: Caller, endpoint_id: UUID) -> dict[str, Any]:
+    [found] = await webhooks.list_endpoints(db, caller.tenant, endpoint_id)
+    return _shown(found)
+
+
+def _shown(endpoint: webhooks.Endpoint) -> dict[str, Any]:
+    seconds = endpoint.disable_after.total_seconds()
+    return plain(endpoint, without=frozenset({"disable_after"})) | {"disable_after_s": seconds}
