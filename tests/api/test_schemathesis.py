@@ -17,7 +17,8 @@ from tests.api.test_server import serving
 from tests.cell import Cell, Cluster
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "reference" / "openapi.json"
-UNTOLD = ("_at", "time", "stands twice", "NUL", "a schedule", "cron", "tick", "jitter") + (
+UNTOLD = (
+    "_at", "time", "stands twice", "NUL", "a schedule", "cron", "tick", "jitter",
     " is refused: ", " would be sent in the clear", "would have one name",
 )  # fmt: skip
 schema = schemathesis.openapi.from_path(str(DOCUMENT))
