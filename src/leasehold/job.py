@@ -93,11 +93,14 @@ class Job:
     copied_from: UUID | None
     traceparent: str | None
     cancel_requested: bool
+    group: str | None
 
     @classmethod
     def from_row(cls, row: Mapping[str, Any], read: Callable[[str | None], Any] = payload.decode) -> Self:
         json = {name: read(row[name]) for name in ("payload", "result", "error")}
-        return cls(**dict(row) | json | {"state": State(row["state"])})
+        columns = dict(row) | json | {"state": State(row["state"])}
+        group = columns.pop("group_key")
+        return cls(group=group, **columns)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

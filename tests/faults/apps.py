@@ -25,6 +25,16 @@ async def work(ctx: Context, order: dict[str, Any]) -> str:
     return str(ctx.tenant_id)
 
 
+@app.handler("f.grouped", retry_base_s=0.02, retry_cap_s=0.05, max_attempts=50)
+async def grouped(ctx: Context, order: dict[str, Any]) -> None:
+    """Takes a while. The first time it may raise, or kill its process with all that runs there."""
+    await asyncio.sleep(order["seconds"])
+    if order["fate"] != "fine" and _is_first(Path(order["marks"]) / str(ctx.job_id)):
+        if order["fate"] == "dies":
+            _die()
+        raise RuntimeError("on purpose")
+
+
 @app.handler("f.watched", max_attempts=5)
 async def watched(ctx: Context, order: dict[str, Any]) -> int:
     """Writes down when it began and when it was stopped, by the clock that all processes of a machine share."""

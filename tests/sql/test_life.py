@@ -21,7 +21,7 @@ async def enqueue(db: Database, tenant: UUID, n: int = 1, **options: Any) -> lis
     return [job.job_id for job in await jobs.enqueue(db, tenant, "t.work", ["{}"] * n, options)]
 
 
-async def end(db: Database, grant: Grant, outcome: str, **values: object) -> bool:
+async def end(db: Database, grant: Grant, outcome: str = "succeeded", **values: object) -> bool:
     return grant.token in await jobs.finish(db, [Ended(token=grant.token, outcome=outcome, **values)])  # type: ignore[arg-type]
 
 

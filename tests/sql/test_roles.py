@@ -142,6 +142,7 @@ INTERNAL: dict[str, set[Role]] = {
     name: set()
     for name in (
         "advance", "backoff", "check_enqueue", "check_filter", "check_options", "check_tenants", "current_tenant",
+        "admit", "bell", "clock", "group_id", "group_of", "leave_groups", "lift", "ring_next",
         "end_key", "put_key", "view_keys",
         "make_deliveries", "own_endpoint", "put_event", "send_deliveries", "wants",
         "make_scheduled", "own_schedule", "read_schedule", "schedule_definition", "view_schedule", "write_schedule",

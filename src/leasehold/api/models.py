@@ -49,6 +49,7 @@ Version = Annotated[int, Field(strict=True, ge=1, le=30_000), BeforeValidator(_w
 AttemptBudget = Annotated[int, Field(strict=True, ge=1, le=1000), BeforeValidator(_whole)]
 Running = Annotated[int, Field(strict=True, ge=1, le=1_000_000), BeforeValidator(_whole)]
 Queued = Annotated[int, Field(strict=True, ge=1, le=1_000_000_000), BeforeValidator(_whole)]
+GroupLimit = Annotated[int, Field(strict=True, ge=1, le=1000), BeforeValidator(_whole)]
 Period = Annotated[int, Field(strict=True, ge=1, le=31_622_400), BeforeValidator(_whole)]
 Jitter = Annotated[int, Field(strict=True, ge=0, le=86_400), BeforeValidator(_whole)]
 CaughtUp = Annotated[int, Field(strict=True, ge=1, le=1000), BeforeValidator(_whole)]
@@ -98,6 +99,14 @@ class JobRequest(Ask):
     version: Version | None = Field(None, description="Of the payload's shape.")
     key_window_s: Number | None = Field(None, ge=1, le=31_557_600, description="How long the key stays with its job.")
     tags: list[Annotated[str, Field(min_length=1, max_length=100)]] | None = Field(None, max_length=20)
+    group: str | None = Field(
+        None,
+        min_length=1,
+        max_length=200,
+        description="Jobs of a group run in order, one at a time or so many at once.",
+    )
+    group_limit: GroupLimit | None = Field(None, description="How many of the group at once; 1 if it is left out.")
+    group_hold: bool | None = Field(None, description="When this job is dead or failed, its group waits for a person.")
     copied_from: Id | None = None
     traceparent: str | None = Field(None, pattern=r"^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$")
 
@@ -348,6 +357,7 @@ class JobSummary(BaseModel):
     copied_from: UUID | None
     traceparent: str | None
     cancel_requested: bool
+    group: str | None
 
 
 class JobOut(JobSummary):

@@ -6,7 +6,7 @@ as $$
 declare
   c_known  constant text[] := array[
     'queue', 'priority', 'run_at', 'delay_s', 'expires_at', 'max_attempts', 'retry_base_s', 'retry_cap_s', 'timeout_s',
-    'version', 'key_window_s', 'tags', 'copied_from', 'traceparent'
+    'version', 'key_window_s', 'tags', 'copied_from', 'traceparent', 'group', 'group_limit', 'group_hold'
   ];
   v_option text;
 begin
@@ -53,6 +53,15 @@ begin
   end if;
   if (p_options ->> 'copied_from')::uuid is null and p_options ? 'copied_from' then
     raise exception 'copied_from is not a job id' using errcode = 'LH400';
+  end if;
+  if p_options ? 'group' and (jsonb_typeof(p_options -> 'group') <> 'string' or length(p_options ->> 'group') not between 1 and 200) then
+    raise exception 'group is a text of 1 to 200 characters' using errcode = 'LH400';
+  end if;
+  if (p_options ->> 'group_limit')::numeric not between 1 and 1000 or (p_options ->> 'group_limit')::numeric % 1 <> 0 then
+    raise exception 'group_limit % is not a whole number from 1 to 1000', p_options ->> 'group_limit' using errcode = 'LH400';
+  end if;
+  if p_options ? 'group_hold' and jsonb_typeof(p_options -> 'group_hold') <> 'boolean' then
+    raise exception 'group_hold is true or false' using errcode = 'LH400';
   end if;
   if jsonb_typeof(p_options -> 'traceparent') not in ('string', 'null') or length(p_options ->> 'traceparent') > 100 then
     raise exception 'traceparent is a text of at most 100 characters' using errcode = 'LH400';

@@ -13,7 +13,8 @@ begin
   from (
     select tenant_id, count(*) as n
     from (
-      select tenant_id from leasehold.ready
+      select tenant_id from leasehold.ready where attempt >= 0
+      union all select tenant_id from leasehold.blocked
       union all select tenant_id from leasehold.parked
       union all select tenant_id from leasehold.deferred
     ) waiting

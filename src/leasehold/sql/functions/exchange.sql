@@ -1,6 +1,6 @@
 -- Finish and claim in one call: one round trip and one commit for a batch of attempts. Returns up to p_n grants, each with
 -- its fencing token; before them a row without a job for each token that was refused, because its lease had been taken. In
--- between, jobs that waited for their tenant to have room come back.
+-- between, jobs that waited for their tenant to have room come back. Bells are answered on the way: see 0007_groups.
 --
 -- Plans are pinned: the statistics of a queue table always look empty, and a plan made for the empty table walks a
 -- million rows the day there is a backlog.
@@ -27,6 +27,11 @@ declare
   v_owners   uuid[];
   v_tenants  uuid[];
   v_parked   integer;
+  v_granted  integer;
+  v_bells    boolean;
+  v_rang     boolean;
+  v_bound    boolean;
+  v_left     tid[] := '{}';
   v_got      integer := 0;
   -- one claim in sixteen starts at a lower priority, so that none starves
   v_first    integer := case when random() < 0.0625 then 1 + floor(random() * 3)::integer else 0 end;
@@ -63,21 +68,34 @@ begin
     where l.queue = any(p_queues) and not q.paused
     order by (l.priority + 4 - v_first) % 4, random()
   loop
+    -- Into a variable first: used inline it is volatile, becomes a filter, and the scan walks everything. One below the
+    -- floor stand the jobs of groups that this claim itself has let in.
+    v_floor := pg_sequence_last_value(v_lane.floor) - 1;
+    v_rang := false;
     for v_round in 1..10 loop
-      -- Into a variable first: used inline it is volatile, becomes a filter, and the scan walks everything.
-      v_floor := pg_sequence_last_value(v_lane.floor);
       -- The rows stay locked until commit, so their places (ctid) hold. An array, because a join with the limited
       -- subquery may be planned so that the limit is applied anew for every row.
-      select array_agg(r.ctid), array_agg(r.job_id order by r.job_id), max(r.pass), array_agg(r.tenant_id)
-      into v_rows, v_ids, v_top, v_owners
+      select
+        array_agg(r.ctid), array_agg(r.job_id order by r.job_id), max(r.pass), array_agg(r.tenant_id),
+        bool_or(r.bound), bool_or(r.attempt < 0)
+      into v_rows, v_ids, v_top, v_owners, v_bound, v_bells
       from (
-        select r.ctid, r.job_id, r.pass, r.tenant_id from leasehold.ready r
-        where r.lane = v_lane.lane and r.pass >= v_floor
+        select r.ctid, r.job_id, r.pass, r.tenant_id, r.bound, r.attempt from leasehold.ready r
+        where r.lane = v_lane.lane and r.pass >= v_floor and r.ctid <> all(v_left)
         order by r.pass
         limit p_n - v_got
         for update skip locked
       ) r;
       exit when v_rows is null;
+      if v_bells then
+        perform leasehold.advance(v_lane.clock, v_top);
+        v_left := v_left || leasehold.admit(v_rows, v_lane.lane, v_floor);
+        v_rang := true;
+        select array_agg(r.ctid), array_agg(r.job_id order by r.job_id), max(r.pass), array_agg(r.tenant_id)
+        into v_rows, v_ids, v_top, v_owners
+        from leasehold.ready r where r.ctid = any(v_rows) and r.attempt >= 0;
+        continue when v_rows is null;
+      end if;
 
       v_tenants := array(select tenant_id from leasehold.tenant where tenant_id = any(v_owners) and max_running < v_slots);
       v_parked := 0;
@@ -89,7 +107,7 @@ begin
       return query
         with gone as (
           delete from leasehold.ready r where r.ctid = any(v_rows)
-          returning r.lane, r.pass, r.job_id, r.tenant_id, r.attempt, r.max_attempts, r.events
+          returning r.lane, r.pass, r.job_id, r.tenant_id, r.attempt, r.max_attempts, r.events, r.bound
         ),
         granted as materialized (
           select
@@ -105,11 +123,11 @@ begin
         ),
         leased as (
           insert into leasehold.lease (
-            token, job_id, tenant_id, lane, worker_id, attempt, max_attempts, events, started_seq, started_at, deadline
+            token, job_id, tenant_id, lane, worker_id, attempt, max_attempts, events, started_seq, started_at, deadline, bound
           )
           select
             token, job_id, tenant_id, lane, p_worker, attempt + 1, max_attempts, events + 1, events + 1, v_now,
-            v_now + make_interval(secs => timeout_s + 30)
+            v_now + make_interval(secs => timeout_s + 30), bound
           from granted where not expired
         ),
         expired as (
@@ -120,11 +138,21 @@ begin
         select
           token, job_id, tenant_id, kind, queue, (attempt + 1)::smallint, max_attempts, payload, version, timeout_s, traceparent
         from granted where not expired order by pass;
+      get diagnostics v_granted = row_count;
       v_got := v_got + cardinality(v_rows);
+      if v_bound then
+        perform leasehold.ring_next(v_ids);
+        if v_granted < cardinality(v_rows) then  -- some have expired
+          perform leasehold.leave_groups(array(select job_id from leasehold.outcome where job_id = any(v_ids)), '{}');
+        end if;
+      end if;
       perform leasehold.advance(v_lane.clock, v_top);
-      -- where jobs were parked, the lane may have more behind them
-      exit when v_parked = 0 or v_got >= p_n;
+      -- where jobs were parked, the lane may have more behind them; where groups have moved, they may have rung
+      exit when v_parked = 0 and not v_bound or v_got >= p_n;
     end loop;
+    if v_rang then
+      perform leasehold.lift(v_lane.lane, v_floor);
+    end if;
     exit when v_got >= p_n;
   end loop;
 end

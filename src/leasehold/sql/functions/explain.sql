@@ -37,6 +37,19 @@ begin
     select 'running limit', format('the tenant runs as many jobs as it may (%s)', t.max_running)
     from leasehold.tenant t where t.tenant_id = v_tenant and exists (select from leasehold.parked where job_id = p_job)
     union all
+    select 'group', case
+      when p.n >= b.group_limit then format('group %s runs as many as it may (%s)', j.group_key, b.group_limit)
+      else format('%s jobs of group %s stand before it', a.n, j.group_key)
+    end
+    from leasehold.blocked b
+    join leasehold.job j on j.job_id = b.job_id
+    cross join lateral (select count(*) as n from leasehold.place p where p.group_id = b.group_id) p
+    cross join lateral (
+      select case when count(*) > 1000 then 'more than 1000' else count(*)::text end as n
+      from (select from leasehold.blocked x where x.group_id = b.group_id and x.seq < b.seq limit 1001) x
+    ) a
+    where b.job_id = p_job
+    union all
     select 'its turn', format('%s jobs of this tenant stand before it in queue %s at priority %s', ahead.n, v_job.queue, v_job.priority)
     from leasehold.ready mine
     cross join lateral (

@@ -25,6 +25,8 @@ declare
   v_now      timestamptz := leasehold.now();
   v_accepted bigint[];
   v_goes_on  leasehold.deferred[];
+  v_leave    uuid[];
+  v_failed   uuid[];
 begin
   if not p_outcomes <@ c_outcomes then
     raise exception 'an outcome is one of %', array_to_string(c_outcomes, ', ') using errcode = 'LH400';
@@ -39,7 +41,8 @@ begin
   ),
   gone as (
     delete from leasehold.lease where token = any(p_tokens)
-    returning token, job_id, tenant_id, lane, worker_id, attempt, max_attempts, events, started_seq, started_at, cancel_requested
+    returning
+      token, job_id, tenant_id, lane, worker_id, attempt, max_attempts, events, started_seq, started_at, cancel_requested, bound
   ),
   ended as materialized (
     select
@@ -75,20 +78,27 @@ begin
   select
     array_agg(token),
     array_agg(
-      row(v_now + make_interval(secs => delay_s), job_id, tenant_id, lane, counted, max_attempts, events + 1, outcome)::leasehold.deferred
-    ) filter (where state is null)
-  into v_accepted, v_goes_on
+      row(
+        v_now + make_interval(secs => delay_s), job_id, tenant_id, lane, counted, max_attempts, events + 1, outcome, bound
+      )::leasehold.deferred
+    ) filter (where state is null),
+    array_agg(job_id) filter (where bound and state is not null),
+    array_agg(job_id) filter (where bound and state in ('failed', 'dead'))
+  into v_accepted, v_goes_on, v_leave, v_failed
   from ended;
 
   -- Few attempts leave their job unfinished, so these are statements of their own. Deleting the leases gave the
   -- transaction its id, before the clocks are read here: see enqueue.
   if v_goes_on is not null then
     insert into leasehold.deferred select * from unnest(v_goes_on) where run_at > v_now;
-    insert into leasehold.ready (lane, pass, job_id, tenant_id, attempt, max_attempts, events)
+    insert into leasehold.ready (lane, pass, job_id, tenant_id, attempt, max_attempts, events, bound)
     select
       lane, (select pg_sequence_last_value(clock) + 1 from leasehold.lane l where l.lane = g.lane),
-      job_id, tenant_id, attempt, max_attempts, events
+      job_id, tenant_id, attempt, max_attempts, events, bound
     from unnest(v_goes_on) g where run_at <= v_now;
+  end if;
+  if v_leave is not null then
+    perform leasehold.leave_groups(v_leave, coalesce(v_failed, '{}'));
   end if;
   return coalesce(v_accepted, '{}');
 end

@@ -27,7 +27,8 @@ begin
       select j.job_id
       from (
         select job_id from leasehold.lease where v_state = 'running' and tenant_id = v_tenant
-        union all select job_id from leasehold.ready where v_state = 'queued' and tenant_id = v_tenant
+        union all select job_id from leasehold.ready where v_state = 'queued' and tenant_id = v_tenant and attempt >= 0
+        union all select job_id from leasehold.blocked where v_state = 'blocked' and tenant_id = v_tenant
         union all select job_id from leasehold.parked where v_state = 'queued' and tenant_id = v_tenant
         union all select job_id from leasehold.deferred where v_state = 'scheduled' and tenant_id = v_tenant
         union all select job_id from leasehold.outcome where tenant_id = v_tenant and state = v_state and state <> 'succeeded'

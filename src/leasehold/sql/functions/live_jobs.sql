@@ -7,6 +7,7 @@ as $$
     select job_id from leasehold.ready where job_id >= p_from and job_id < p_to
     union select job_id from leasehold.parked where job_id >= p_from and job_id < p_to
     union select job_id from leasehold.deferred where job_id >= p_from and job_id < p_to
+    union select job_id from leasehold.blocked where job_id >= p_from and job_id < p_to
     union select job_id from leasehold.lease where job_id >= p_from and job_id < p_to
   )
 $$;

@@ -1,7 +1,8 @@
 -- What enqueue and enqueue_for do. p_tenants has one tenant for all payloads, or one for each.
 --
 -- Fairness: a tenant's jobs are placed one stride apart, after the newest one it has waiting; a tenant that was idle
--- starts at the clock. Nobody gains by waiting, nobody waits behind another's backlog.
+-- starts at the clock. Nobody gains by waiting, nobody waits behind another's backlog. A job of a group lines up there, and
+-- its bell is placed in its stead.
 create or replace function leasehold.make_jobs(
   p_tenants uuid[], p_kind text, p_payloads jsonb[], p_options jsonb, p_keys text[]
 ) returns setof leasehold.enqueued
@@ -29,6 +30,12 @@ declare
   v_pass     bigint;
   v_jobs     uuid[];
   v_existing uuid[];
+  v_group    text;
+  v_limit    smallint;
+  v_hold     boolean;
+  v_stand    uuid[];     -- what stands in the lane: the jobs, or their bells
+  v_attempt  smallint := 0;
+  v_state    text := 'queued';
 begin
   perform leasehold.check_enqueue(p_kind, p_payloads, p_keys);
   if p_options <> '{}' then
@@ -49,6 +56,11 @@ begin
   v_version := coalesce((v_options ->> 'version')::smallint, 1);
   if v_options ? 'tags' then
     v_tags := array(select jsonb_array_elements_text(v_options -> 'tags'));
+  end if;
+  v_group := v_options ->> 'group';
+  if v_group is not null then
+    v_limit := coalesce((v_options ->> 'group_limit')::smallint, 1);
+    v_hold := coalesce((v_options ->> 'group_hold')::boolean, false);
   end if;
 
   -- One tenant, and one job, are the most common: they do without the functions that see to many.
@@ -91,7 +103,8 @@ begin
 
   insert into leasehold.job (
     job_id, tenant_id, kind, queue, priority, payload, payload_ref, created_at, run_at, expires_at,
-    max_attempts, retry_base_s, retry_cap_s, timeout_s, version, key, tags, copied_from, traceparent
+    max_attempts, retry_base_s, retry_cap_s, timeout_s, version, key, tags, copied_from, traceparent,
+    group_key, group_limit, group_hold
   )
   select
     j.job_id, coalesce(j.tenant_id, p_tenants[1]), p_kind, v_queue, v_lane.priority,
@@ -99,14 +112,34 @@ begin
     case when pg_column_size(j.payload) <= 65536 then j.payload end,
     case when pg_column_size(j.payload) > 65536 then leasehold.put_json(coalesce(j.tenant_id, p_tenants[1]), j.payload) end,
     v_now, v_run_at, v_expires, v_max, v_base, v_cap, v_timeout, v_version, j.key, v_tags,
-    (v_options ->> 'copied_from')::uuid, v_options ->> 'traceparent'
+    (v_options ->> 'copied_from')::uuid, v_options ->> 'traceparent', v_group, v_limit, v_hold
   from unnest(v_jobs, p_tenants, p_payloads, p_keys) j(job_id, tenant_id, payload, key);
 
   if v_run_at > v_now then
-    insert into leasehold.deferred (run_at, job_id, tenant_id, lane, attempt, max_attempts, events, why)
-    select v_run_at, job_id, coalesce(tenant_id, p_tenants[1]), v_lane.lane, 0, v_max, 1, 'scheduled'
+    v_state := 'scheduled';
+    insert into leasehold.deferred (run_at, job_id, tenant_id, lane, attempt, max_attempts, events, why, bound)
+    select v_run_at, job_id, coalesce(tenant_id, p_tenants[1]), v_lane.lane, 0, v_max, 1, 'scheduled', v_group is not null
     from unnest(v_jobs, p_tenants) j(job_id, tenant_id);
   else
+    v_stand := v_jobs;
+    if v_group is not null then
+      v_state := 'blocked';
+      insert into leasehold.blocked (
+        group_id, seq, job_id, tenant_id, lane, attempt, max_attempts, events, group_limit, group_hold
+      )
+      select
+        leasehold.group_id(tenant_id, v_group), nextval('leasehold.blocked_seq'), job_id, tenant_id, v_lane.lane, 0, v_max, 1,
+        v_limit, v_hold
+      from (
+        select job_id, coalesce(tenant_id, p_tenants[1]) as tenant_id
+        from unnest(v_jobs, p_tenants) with ordinality j(job_id, tenant_id, o) order by o
+      ) j;
+      v_stand := array(
+        select leasehold.bell(leasehold.group_id(coalesce(tenant_id, p_tenants[1]), v_group))
+        from unnest(v_jobs, p_tenants) with ordinality j(job_id, tenant_id, o) order by o
+      );
+      v_attempt := -1;
+    end if;
     -- The transaction has its id (the insert above gave it one) before it reads the clock: whoever publishes a floor
     -- can then tell from a snapshot whether a row may still appear behind it.
     v_clock := pg_sequence_last_value(v_lane.clock);
@@ -116,21 +149,21 @@ begin
       where lane = v_lane.lane and (tenant_id, pass) > (p_tenants[1], v_clock) and (tenant_id, pass) <= (p_tenants[1], 9223372036854775807)
       order by tenant_id desc, pass desc limit 1;
       v_pass := greatest(v_pass, v_clock);
-      insert into leasehold.ready (lane, pass, job_id, tenant_id, attempt, max_attempts, events)
-      select v_lane.lane, v_pass + v_stride * o, job_id, p_tenants[1], 0, v_max, 1
-      from unnest(v_jobs) with ordinality j(job_id, o);
+      insert into leasehold.ready (lane, pass, job_id, tenant_id, attempt, max_attempts, events, bound)
+      select v_lane.lane, v_pass + v_stride * o, job_id, p_tenants[1], v_attempt, v_max, 1, v_attempt < 0
+      from unnest(v_stand) with ordinality j(job_id, o);
     else
-      insert into leasehold.ready (lane, pass, job_id, tenant_id, attempt, max_attempts, events)
-      select v_lane.lane, t.pass + t.stride * j.nth, j.job_id, t.tenant_id, 0, v_max, 1
+      insert into leasehold.ready (lane, pass, job_id, tenant_id, attempt, max_attempts, events, bound)
+      select v_lane.lane, t.pass + t.stride * j.nth, j.job_id, t.tenant_id, v_attempt, v_max, 1, v_attempt < 0
       from leasehold.newest_passes(p_tenants, v_lane.lane, v_clock) t join (
         select job_id, tenant_id, row_number() over (partition by tenant_id order by o) as nth
-        from unnest(v_jobs, p_tenants) with ordinality u(job_id, tenant_id, o)
+        from unnest(v_stand, p_tenants) with ordinality u(job_id, tenant_id, o)
       ) j on j.tenant_id = t.tenant_id;
     end if;
   end if;
 
   if v_existing is null then
-    return query select job_id, case when v_run_at > v_now then 'scheduled' else 'queued' end, true from unnest(v_jobs) job_id;
+    return query select job_id, v_state, true from unnest(v_jobs) job_id;
   else
     return query select e, leasehold.state_of(e), e = any(v_jobs) from unnest(v_existing) e;
   end if;

@@ -49,7 +49,7 @@ begin
     from leasehold.tenant t where t.tenant_id = any(v_full)
   ),
   ranked as materialized (
-    select r.ctid, r.tenant_id, row_number() over (partition by r.tenant_id order by r.pass) as place
+    select r.ctid, r.tenant_id, row_number() over (partition by r.tenant_id order by r.pass, r.job_id) as place
     from leasehold.ready r where r.ctid = any(p_rows)
   )
   select
@@ -61,10 +61,10 @@ begin
 
   with gone as (
     delete from leasehold.ready where ctid = any(v_over)
-    returning job_id, tenant_id, lane, attempt, max_attempts, events
+    returning job_id, tenant_id, lane, attempt, max_attempts, events, bound
   )
-  insert into leasehold.parked (tenant_id, job_id, lane, attempt, max_attempts, events)
-  select tenant_id, job_id, lane, attempt, max_attempts, events from gone;
+  insert into leasehold.parked (tenant_id, job_id, lane, attempt, max_attempts, events, bound)
+  select tenant_id, job_id, lane, attempt, max_attempts, events, bound from gone;
   get diagnostics parked = row_count;
 end
 $$;

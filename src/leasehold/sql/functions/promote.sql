@@ -1,5 +1,6 @@
 -- Put deferred jobs whose time has come into their lanes. First runs are charged to their tenant like an enqueue (or
--- "run_at = in a second" would be a way around fairness); what had its turn before goes right behind the clock.
+-- "run_at = in a second" would be a way around fairness); what had its turn before goes right behind the clock. A job of a
+-- group that has no place in it lines up, and only its bell goes into the lane.
 create or replace function leasehold.promote(p_limit integer) returns integer
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -20,15 +21,27 @@ begin
 
   with due as (
     delete from leasehold.deferred where ctid = any(v_rows)
-    returning run_at, job_id, tenant_id, lane, attempt, max_attempts, events, why
+    returning run_at, job_id, tenant_id, lane, attempt, max_attempts, events, why, bound
   ),
   clock as materialized (
     select l.lane, pg_sequence_last_value(l.clock) as clock from leasehold.lane l where l.lane in (select lane from due)
   ),
   placed as materialized (
-    select due.*, clock.clock, due.why = 'scheduled' as charged,
+    select due.*, clock.clock, due.why = 'scheduled' as charged, lined.group_id, lined.group_limit, lined.group_hold,
       row_number() over (partition by due.lane, due.tenant_id, due.why = 'scheduled' order by due.run_at, due.job_id) as place
     from due join clock on clock.lane = due.lane
+    left join lateral (
+      select leasehold.group_id(j.tenant_id, j.group_key) as group_id, j.group_limit, j.group_hold from leasehold.job j
+      where due.bound and j.job_id = due.job_id and not exists (select from leasehold.place p where p.job_id = due.job_id)
+    ) lined on true
+  ),
+  lined as (
+    insert into leasehold.blocked (
+      group_id, seq, job_id, tenant_id, lane, attempt, max_attempts, events, group_limit, group_hold
+    )
+    select
+      group_id, nextval('leasehold.blocked_seq'), job_id, tenant_id, lane, attempt, max_attempts, events, group_limit, group_hold
+    from (select * from placed where group_id is not null order by run_at, job_id) p
   ),
   base as materialized (
     select p.lane, p.tenant_id, t.stride, greatest(p.clock, newest.pass) as pass
@@ -41,12 +54,13 @@ begin
       order by r.tenant_id desc, r.pass desc limit 1
     ) newest on true
   )
-  insert into leasehold.ready (lane, pass, job_id, tenant_id, attempt, max_attempts, events)
+  insert into leasehold.ready (lane, pass, job_id, tenant_id, attempt, max_attempts, events, bound)
   select
     p.lane, case when p.charged then b.pass + b.stride * p.place else p.clock + 1 end,
-    p.job_id, p.tenant_id, p.attempt, p.max_attempts, p.events
+    case when p.group_id is null then p.job_id else leasehold.bell(p.group_id) end, p.tenant_id,
+    case when p.group_id is null then p.attempt else -1 end, p.max_attempts, p.events, p.bound
   from placed p left join base b on p.charged and b.lane = p.lane and b.tenant_id = p.tenant_id;
-  get diagnostics v_promoted = row_count;
+  v_promoted := cardinality(v_rows);
   return v_promoted;
 end
 $$;

@@ -31,10 +31,10 @@ begin
   perform leasehold.log_action(v_tenant, 'job.reschedule', p_job::text, jsonb_build_object('run_at', p_run_at));
   insert into leasehold.event (job_id, seq, tenant_id, type, data, at)
   values (p_job, v_taken.events + 1, v_tenant, 'rescheduled', jsonb_build_object('run_at', p_run_at), leasehold.now());
-  insert into leasehold.deferred (run_at, job_id, tenant_id, lane, attempt, max_attempts, events, why)
+  insert into leasehold.deferred (run_at, job_id, tenant_id, lane, attempt, max_attempts, events, why, bound)
   values (
     p_run_at, p_job, v_tenant, v_taken.lane, v_taken.attempt, v_taken.max_attempts, v_taken.events + 1,
-    case when v_taken.attempt = 0 then 'scheduled' else 'rescheduled' end
+    case when v_taken.attempt = 0 then 'scheduled' else 'rescheduled' end, v_taken.bound
   );
   return 'scheduled';
 end

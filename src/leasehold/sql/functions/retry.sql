@@ -28,8 +28,10 @@ begin
     select case when outcome in ('snoozed', 'released') then attempt - 1 else attempt end
     from leasehold.attempt where job_id = p_job order by finished_seq desc limit 1
   ), 0);
-  insert into leasehold.deferred (run_at, job_id, tenant_id, lane, attempt, max_attempts, events, why)
-  select greatest(p_run_at, v_now), p_job, v_tenant, lane, v_attempt, v_attempt + v_job.max_attempts, v_ended.seq + 1, 'retried'
+  insert into leasehold.deferred (run_at, job_id, tenant_id, lane, attempt, max_attempts, events, why, bound)
+  select
+    greatest(p_run_at, v_now), p_job, v_tenant, lane, v_attempt, v_attempt + v_job.max_attempts, v_ended.seq + 1, 'retried',
+    v_job.group_key is not null
   from leasehold.lane where queue = v_job.queue and priority = v_job.priority;
   return 'scheduled';
 end

@@ -8,7 +8,8 @@ as $$
     (select 'running' from leasehold.lease where job_id = p_job),
     (select 'queued' from leasehold.ready where job_id = p_job),
     (select 'queued' from leasehold.parked where job_id = p_job),
-    (select 'scheduled' from leasehold.deferred where job_id = p_job)
+    (select 'scheduled' from leasehold.deferred where job_id = p_job),
+    (select 'blocked' from leasehold.blocked where job_id = p_job)
   )
 $$;
 

@@ -40,10 +40,10 @@ begin
       v_to := pg_sequence_last_value(v_lane.clock) + 1;
       with gone as (
         delete from leasehold.ready r where r.ctid = any(v_rows)
-        returning r.lane, r.job_id, r.tenant_id, r.attempt, r.max_attempts, r.events
+        returning r.lane, r.job_id, r.tenant_id, r.attempt, r.max_attempts, r.events, r.bound
       )
-      insert into leasehold.ready (lane, pass, job_id, tenant_id, attempt, max_attempts, events)
-      select g.lane, v_to, g.job_id, g.tenant_id, g.attempt, g.max_attempts, g.events from gone g;
+      insert into leasehold.ready (lane, pass, job_id, tenant_id, attempt, max_attempts, events, bound)
+      select g.lane, v_to, g.job_id, g.tenant_id, g.attempt, g.max_attempts, g.events, g.bound from gone g;
       get diagnostics moved = row_count;
     end if;
 

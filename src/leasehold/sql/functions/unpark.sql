@@ -27,12 +27,12 @@ begin
       for update skip locked
     );
     with gone as (
-      delete from leasehold.parked where ctid = any(v_rows) returning lane, job_id, tenant_id, attempt, max_attempts, events
+      delete from leasehold.parked where ctid = any(v_rows) returning lane, job_id, tenant_id, attempt, max_attempts, events, bound
     )
-    insert into leasehold.ready (lane, pass, job_id, tenant_id, attempt, max_attempts, events)
+    insert into leasehold.ready (lane, pass, job_id, tenant_id, attempt, max_attempts, events, bound)
     select
       lane, (select pg_sequence_last_value(clock) + 1 from leasehold.lane l where l.lane = gone.lane),
-      job_id, tenant_id, attempt, max_attempts, events
+      job_id, tenant_id, attempt, max_attempts, events, bound
     from gone;
     v_back := v_back + cardinality(v_rows);
   end loop;

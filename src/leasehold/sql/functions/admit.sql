@@ -1,0 +1,72 @@
+-- Answer the bells among these locked ready rows of a lane: the first jobs of their groups, as many as have room, take
+-- places and stand at p_pass, where this claim takes them next. Returns the bells that must wait, because another
+-- transaction is at their group.
+--
+-- The locks are only tried, so nobody waits in a circle. They are held to the end of the transaction: until then nobody
+-- else can tell how many places are taken, and nobody overtakes. For the same reason a group lets nobody in while one that
+-- has a place has not started: it waits for its tenant, or in another lane, and rings when it starts.
+create or replace function leasehold.admit(p_rows tid[], p_lane integer, p_pass bigint) returns tid[]
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
+set enable_indexscan = on set enable_nestloop = on set jit = off set plan_cache_mode = force_generic_plan
+as $$
+declare
+  v_bells  tid[];
+  v_groups bigint[];
+  v_mine   bigint[];
+begin
+  select array_agg(r.ctid), array_agg(leasehold.group_of(r.job_id)) into v_bells, v_groups
+  from leasehold.ready r where r.ctid = any(p_rows) and r.attempt < 0;
+  v_mine := array(
+    select g from (select distinct g from unnest(v_groups) g) d
+    where pg_try_advisory_xact_lock(7507, hashint8(g))
+  );
+  delete from leasehold.ready r
+  where r.ctid = any(array(select b from unnest(v_bells, v_groups) u(b, g) where g = any(v_mine)));
+
+  -- a new statement, so that it sees what was committed before the locks were ours
+  with room as materialized (
+    select b.g, b.bells, case
+      when exists (
+        select from leasehold.place p where p.group_id = b.g and (
+          exists (select from leasehold.ready r where r.job_id = p.job_id and r.attempt = 0)
+          or exists (select from leasehold.parked k where k.job_id = p.job_id and k.attempt = 0)
+        )
+      ) then 0
+      else first.group_limit - (select count(*) from leasehold.place p where p.group_id = b.g)
+    end as places
+    from (select g, count(*) as bells from unnest(v_groups) g where g = any(v_mine) group by g) b
+    cross join lateral (
+      select group_limit from leasehold.blocked where group_id = b.g order by group_id, seq limit 1
+    ) first
+  ),
+  line as materialized (
+    select h.*, r.places, r.bells, row_number() over (partition by r.g order by h.seq) as nth,
+      coalesce(bool_or(h.lane <> p_lane) over (partition by r.g order by h.seq rows between unbounded preceding and 1 preceding), false)
+        as behind  -- one that goes to another lane: whoever follows waits until it has started
+    from room r cross join lateral (
+      select ctid as spot, * from leasehold.blocked
+      where group_id = r.g order by group_id, seq limit greatest(least(r.places, r.bells), 0) + 1
+    ) h
+  ),
+  head as materialized (select * from line where nth <= least(places, bells) and not behind),
+  gone as (delete from leasehold.blocked b where b.ctid in (select spot from head)),
+  placed as (
+    insert into leasehold.place (job_id, group_id, tenant_id, lane, group_limit, group_hold)
+    select job_id, group_id, tenant_id, lane, group_limit, group_hold from head
+  )
+  insert into leasehold.ready (lane, pass, job_id, tenant_id, attempt, max_attempts, events, bound)
+  select
+    lane, case when lane = p_lane then p_pass else leasehold.clock(lane) + 1 end,
+    job_id, tenant_id, attempt, max_attempts, events, true
+  from head
+  union all  -- more have room than had bells here: ring for the next
+  select lane, leasehold.clock(lane) + 1, leasehold.bell(group_id), tenant_id, -1, 0, 0, true
+  from line where nth > least(places, bells) and places > bells and not behind;
+
+  return array(select b from unnest(v_bells, v_groups) u(b, g) where g <> all(v_mine));
+end
+$$;
+
+revoke all on function leasehold.admit(tid[], integer, bigint) from public;

@@ -1,0 +1,18 @@
+-- These jobs have just started. Where their group may have more than one at once, ring for the next: its bell may have been
+-- answered in vain because they had a place and had not started.
+create or replace function leasehold.ring_next(p_jobs uuid[]) returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
+set enable_indexscan = on set jit = off
+as $$
+begin
+  insert into leasehold.ready (lane, pass, job_id, tenant_id, attempt, max_attempts, events, bound)
+  select p.lane, leasehold.clock(p.lane) + 1, leasehold.bell(p.group_id), p.tenant_id, -1, 0, 0, true
+  from leasehold.place p
+  join leasehold.lease l on l.job_id = p.job_id and l.attempt = 1
+  where p.job_id = any(p_jobs) and p.group_limit > 1;
+end
+$$;
+
+revoke all on function leasehold.ring_next(uuid[]) from public;
