@@ -1,0 +1,61 @@
+"""What a reader takes away: the fields of the tiers that it may see, and all that is needed to check them offline.
+
+A tier is shown whole or not at all, so that a bundle proves that nothing of a tier is missing. ``field_proof`` proves a
+single field instead.
+"""
+
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any
+
+from leasehold_packs.passports import merkle
+from leasehold_packs.passports.attributes import Reader, Tier
+from leasehold_packs.passports.canonical import canonical
+from leasehold_packs.passports.compile import Compiled
+from leasehold_packs.passports.documents import read_json
+from leasehold_packs.passports.errors import invalid
+from leasehold_packs.passports.pointers import pruned
+
+DISCLOSURE = "leasehold-passport-disclosure/1"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bundle:
+    """Four JSON documents in canonical form. The proof is over the receipt."""
+
+    payload: bytes
+    receipt: bytes
+    proof: bytes
+    disclosure: bytes
+
+
+def bundle(compiled: Compiled, proof: dict[str, Any], reader: Reader) -> Bundle:
+    fields = [each for each in compiled.fields if each.tier in reader.tiers]
+    whole = reader.tiers == frozenset(Tier)
+    payload = canonical(pruned(read_json(compiled.payload), {each.pointer for each in fields}))
+    parts = {"payload": payload, "receipt": compiled.receipt, "proof": canonical(proof)}
+    disclosure = {
+        "format": DISCLOSURE,
+        # Nothing rests on these hashes: they only tell which part was changed.
+        "parts": {name: sha256(raw).hexdigest() for name, raw in parts.items()},
+        "payload_salt": compiled.payload_salt.hex() if whole else None,
+        "fields": [[each.pointer, each.tier, each.salt.hex(), each.leaf.hex()] for each in fields],
+    }
+    return Bundle(**parts, disclosure=canonical(disclosure))
+
+
+def field_proof(compiled: Compiled, pointer: str) -> dict[str, Any]:
+    """One field with its way to the root of its tier, which the receipt has."""
+    shown = next((each for each in compiled.fields if each.pointer == pointer), None)
+    if shown is None:
+        raise invalid(f"the passport has no field {pointer}")
+    tier = [each for each in compiled.fields if each.tier == shown.tier]
+    index = tier.index(shown)
+    return {
+        "pointer": pointer,
+        "tier": str(shown.tier),
+        "value": shown.value,
+        "salt": shown.salt.hex(),
+        "index": index,
+        "path": [step.hex() for step in merkle.path([each.leaf for each in tier], index)],
+    }

@@ -1,0 +1,98 @@
+"""What is printed on a battery: a GS1 Digital Link or a plain address as a QR code, in SVG or PNG.
+
+The text of the integrity check BPC-QR-1 is there for those who print it; for a label it is long (QR version 10).
+"""
+
+import base64
+import io
+import re
+from dataclasses import dataclass
+from urllib.parse import quote
+from uuid import UUID
+
+import segno
+
+from leasehold_packs.passports.errors import invalid, too_large
+
+#: Modules of white around the symbol, without which readers may not find it.
+QUIET_ZONE = 4
+_HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?(:[0-9]{1,5})?")
+_GTIN = re.compile(r"[0-9]{8}|[0-9]{12,14}")
+# GS1 General Specifications: a serial number has up to 20 characters of this set.
+_SERIAL = re.compile(r"[!\"%&'()*+,\-./0-9:;<=>?A-Z_a-z]{1,20}")
+_PASSPORT = re.compile(r"[A-Za-z0-9._~-]{1,64}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Symbol:
+    """A QR code. ``version`` tells how many modules it has: 17 + 4 for each."""
+
+    text: str
+    version: int
+    svg: bytes
+    png: bytes
+
+
+def symbol(text: str, *, level: str = "Q", scale: int = 10) -> Symbol:
+    """For labels, level Q: a quarter of the symbol may be scratched. A module of a PNG is ``scale`` pixels wide."""
+    try:
+        code = segno.make_qr(text, error=level, boost_error=False)
+    except segno.DataOverflowError:
+        raise too_large(f"{len(text)} characters do not fit into a QR code of level {level}") from None
+    svg, png = io.BytesIO(), io.BytesIO()
+    code.save(svg, kind="svg", border=QUIET_ZONE, scale=scale)
+    code.save(png, kind="png", border=QUIET_ZONE, scale=scale)
+    return Symbol(text=text, version=int(code.version), svg=svg.getvalue(), png=png.getvalue())
+
+
+def integrity_symbol(text: str) -> Symbol:
+    """The symbol for BPC-QR-1: level M, modules of 10 pixels, and a quiet zone like any other."""
+    return symbol(text, level="M", scale=10)
+
+
+def digital_link(host: str, *, gtin: str, serial: str | None = None) -> str:
+    """https://host/01/gtin/21/serial. A host in upper case makes the scheme so too, and the symbol smaller."""
+    link = f"{_start(host)}/01/{gtin14(gtin)}"
+    if serial is None:
+        return link
+    if not _SERIAL.fullmatch(serial):
+        raise invalid(f"{serial!r} is no serial number of GS1", hint="1 to 20 letters, digits and some signs")
+    return f"{link}/21/{quote(serial, safe='')}"
+
+
+def plain_link(host: str, passport: str) -> str:
+    if not _PASSPORT.fullmatch(passport):
+        raise invalid(f"{passport!r} cannot stand in an address")
+    return f"{_start(host)}/p/{passport}"
+
+
+def gtin14(gtin: str) -> str:
+    """With leading zeros. Its last digit must be the right one."""
+    if not _GTIN.fullmatch(gtin):
+        raise invalid(f"{gtin!r} is no GTIN", hint="8, 12, 13 or 14 digits")
+    full = gtin.zfill(14)
+    if check_digit(full[:-1]) != full[-1]:
+        raise invalid(f"{gtin} is no GTIN: its last digit would be {check_digit(full[:-1])}")
+    return full
+
+
+def check_digit(digits: str) -> str:
+    """From the right, every other digit counts three times."""
+    total = sum(int(digit) * (1 if place % 2 else 3) for place, digit in enumerate(reversed(digits)))
+    return str(-total % 10)
+
+
+def integrity_text(*, version: UUID, payload_hash: str, root: str, receipt_hash: str) -> str:
+    """BPC1|pv=…|ph=…|pr=…|rh=…: the version and three hashes, which are given in hexadecimal."""
+    hashes = {"ph": payload_hash, "pr": root, "rh": receipt_hash}
+    return "|".join(["BPC1", f"pv={version}", *(f"{name}={_base32(text)}" for name, text in hashes.items())])
+
+
+def _start(host: str) -> str:
+    if not _HOST.fullmatch(host):
+        raise invalid(f"{host!r} is no host", hint="a name, and a port if need be, without https://")
+    return f"{'HTTPS' if host.isupper() else 'https'}://{host}"
+
+
+def _base32(digest: str) -> str:
+    return base64.b32encode(bytes.fromhex(digest)).rstrip(b"=").decode()
