@@ -40,6 +40,42 @@ SECRETS = [
     ("-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkq\n-----END PRIVATE KEY-----", "MIIEvQ", "-----END PRIVATE KEY-----"),
     ("-----BEGIN RSA PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0", "MIIEvQ", "BEGIN RSA"),  # cut off
     (f"softlayer_key = {HEX}", HEX, "softlayer_key"),  # weak name, random value
+    ("softlayerkey: abcdefghijabcdefghijabcd", "abcdefghij", "softlayerkey"),  # more letters than any word has
+    ('define("DB_PASSWORD", "hunter2");', "hunter2", 'define("DB_PASSWORD", "'),
+    (f'System.setProperty("API_TOKEN", "{HEX}")', HEX, "setProperty"),
+    (f"API_TOKEN ?= {HEX}", HEX, "API_TOKEN ?="),
+    (f"api_token -> {HEX}", HEX, "api_token ->"),
+    (f'var apiToken string = "{HEX}"', HEX, "var apiToken string"),
+    ('password = SecretStr("hunter2")', "hunter2", "SecretStr("),
+    ('<Password Type="String">hunter2</Password>', "hunter2", "</Password>"),
+    (f"<apiToken>\n  {HEX}\n</apiToken>", HEX, "</apiToken>"),
+    ('<input name="password" class="wide" value="hunter2">', "hunter2", 'class="wide"'),
+    (f"private_key: |\n  {HEX}\n  {HEX}\nuser: ann", HEX, "user: ann"),
+    ("password: !vault hunter2", "hunter2", "!vault"),
+    (f'{{"api_keys": ["{HEX}", "{HEX[::-1]}"], "n": 1}}', HEX[::-1], '"n": 1'),
+    ('"{""password"":""hunter2""}"', "hunter2", '""password"":""'),  # JSON in CSV
+    ("password='it''s hunter2' user='ann'", "hunter2", "user='ann'"),  # SQL
+    ("create user ann identified by 'hunter2'", "hunter2", "create user ann"),
+    ("alter role ann password 'hunter2'", "hunter2", "alter role ann"),
+    ("machine x.example login ann password hunter2", "hunter2", "login ann"),
+    ("mysql -u root -phunter2 shop", "hunter2", " shop"),
+    ("sshpass -p hunter2 ssh ann@x.example", "hunter2", "ann@x.example"),
+    ("openssl rsa -passin pass:hunter2 -in key.pem", "hunter2", "-in key.pem"),
+    ('if "hunter2" == password {', "hunter2", "== password {"),
+    ("curl -u 'ann:two words' https://x.example", "two words", "https://x.example"),
+    ('{"auths": {"x.example": {"auth": "YW5uOmh1bnRlcg=="}}}', "YW5uOmh1", '"x.example"'),  # Docker
+    ("BUNDLE_GEMS__EXAMPLE__COM=cafebabe:deadbeef", "deadbeef", "BUNDLE_GEMS__EXAMPLE__COM="),
+    ("220 ok\nAUTH PLAIN AGFubgBodW50ZXIy", "AGFubgBo", "AUTH PLAIN "),
+    ("auth=('ann', 'hunter2')", "hunter2", "'ann'"),
+    ("jdbc:oracle:thin:ann/hunter2@db:1521:shop", "hunter2", "@db:1521:shop"),
+    (f"the API key {HEX} was refused", HEX, "was refused"),
+    ("Your password is Hunter2!x", "Hunter2!x", "Your password is"),
+    ("contraseña: hunter2", "hunter2", "contraseña"),
+    (f"kind: Secret\ndata:\n  tls.key: {HEX}\ntype: Opaque", HEX, "tls.key: [redacted]\ntype: Opaque"),
+    ("-----BEGIN PRIVATE KEY-----\ncut off", "cut off", "BEGIN PRIVATE KEY"),
+    (f"Private-Lines: 2\n{HEX}\n{HEX}\nPrivate-MAC: 1", HEX, "Private-MAC: 1"),  # PuTTY
+    ("$2b$12$" + "abcdefghijklmnopqrstu/" + "ABCDEFGHIJKLMNOPQRSTUVWXYZ01234", "ABCDEFG", "$2b$"),
+    ("password=" + "aB3.dE6_" * 500 + " next", "aB3", " next"),  # longer than any value is looked at
     ("DETAIL: Failing row contains (1, ann, ghp_" + "aB3dE6gH9j" * 3 + "kL2mN5).", "aB3dE6gH9j", "Failing row"),
 ]
 
@@ -72,6 +108,19 @@ ORDINARY = [
     "commit 43fc912ef59a83054ea7f6706df4d53a7dea4d80",
     "job 0190b6b2-8f4e-7cc0-9d4b-6f2f6c1d2a3b done in 12 ms",
     "basic authentication is off, bearer authentication is on",
+    'csrf_token="' + HEX + '"',  # opens nothing without the cookie, and every page carries one
+    "nextToken=" + HEX,
+    '<label for="password">Password</label>',
+    '{"confirm_password": "Confirm your password"}',
+    '["user", "password", "email"]',
+    "self.password = password",
+    "token = Token.Name.Builtin",
+    "cookieBannerOffset=4; document.cookie = name",
+    "password= user=ann",
+    "io.jsonwebtoken:jackson-0.11.2",
+    "PGP_TAG_SECRET_KEY = 5,",
+    '"AWS::IAM::AccessKey": "72c2d9dd90025459"',
+    "xoxb-your-token-here",
 ]
 
 
@@ -151,7 +200,28 @@ def test_header_pairs_and_named_pairs() -> None:
 
 def test_masked_keys_keep_their_entries() -> None:
     tokens = ["ghp_" + letter * 2 + "B3dE6gH9jK" * 3 + "xY12" for letter in "ab"]
-    assert sorted(redact(dict.fromkeys(tokens, 1))) == [MASK, f"{MASK} 2"]
+    assert sorted(redact(dict.fromkeys(tokens, 1))) == [f"ghp_{MASK}", f"ghp_{MASK} 2"]
+
+
+TOKENS = {
+    # what is public, and stays; what follows
+    "ghp_": "aB3dE6gH9jK" * 3 + "xY1",
+    "AKIA": "IOSFODNN7EXAMPLE",
+    "sk_live_": "4eC39HqLyjWDarjtT1zdp7dc",
+    "xoxb-": "123456789012-1234567890123-AbCdEfGhIjKlMnOpQrStUvWx",
+    "hooks.slack.com/services/": "T0123ABCD/B0123ABCD/aB3dE6gH9jK2mN5pQ8sT1vW4",
+    "SG.": "aB3dE6gH9jK2mN5pQ8sT1v.aB3dE6gH9jK2mN5pQ8sT1vW4yZ7cF0iL3oR6uX9aB3d",
+    "Bearer ": "aB3dE6gH9jK2mN5pQ8sT1vW4",
+}
+
+
+@pytest.mark.parametrize("kind", TOKENS)
+def test_beginning_of_a_token_stays_and_says_what_it_was(kind: str) -> None:
+    public = kind.rstrip("-")
+    assert redact(f"sent {kind}{TOKENS[kind]}, refused") in (
+        f"sent {kind}{MASK}, refused",
+        f"sent {public}{MASK}, refused",
+    )
 
 
 Pair = namedtuple("Pair", "a b")
@@ -206,6 +276,16 @@ SIGNS = [
     "://",
     "@",
     "==",
+    " -> ",
+    " ?= ",
+    "||",
+    ": |\n ",
+    ': ["',
+    '", "',
+    '""',
+    " is ",
+    "%3D",
+    "kind: Secret\ndata:\n ",
 ]
 NAMES = [
     "password",
@@ -220,6 +300,12 @@ NAMES = [
     "sk-",
     "ghp_",
     "a:b@c",
+    "softlayer_key",
+    "API key",
+    "machine a login b ",
+    "curl -u ",
+    "AP2",
+    "xoxb-1",
 ]
 OTHERS = ["hunter2", "x", "0", ".", "-", "_", "$", "/", HEX, MASK, "İ", "\ud800"]
 MARKS = ["-----BEGIN PRIVATE KEY-----", "-----END PRIVATE KEY-----"]
@@ -236,6 +322,16 @@ JSON = st.recursive(
 def test_redacting_twice_changes_nothing(text: str, secrets: list[str]) -> None:
     once = redact(text, secrets=secrets)
     assert redact(once, secrets=secrets) == once
+
+
+@given(TEXT)
+def test_no_text_is_too_odd_to_be_read(text: str) -> None:
+    assert UNREADABLE in text or UNREADABLE not in redact(text)
+
+
+@pytest.mark.parametrize("digits", ["²", "٣٤", "9" * 5000, "-1", "0x" + "f" * 300])
+def test_odd_numbers_are_only_values(digits: str) -> None:
+    assert UNREADABLE not in redact(f"token={digits} pin_code={digits}")
 
 
 @given(JSON)
@@ -260,38 +356,24 @@ def test_text_without_a_sign_of_a_secret_is_untouched(text: str) -> None:
     assert redact(text) == text
 
 
-HOSTILE = [
-    "a",
-    "password=",
-    "password: ",
-    '"password": "',
-    "eyJ-",
-    ".eyJhbGciOiJIUzI1NiJ9",
-    "://a:",
-    "token=$",
-    "api_key='",
-]
-HOSTILE += [
-    "-----BEGIN PRIVATE KEY-----\n",
-    "Cookie: a=b; ",
-    "sk-a",
-    "xoxb-1-",
-    '"a" == password ',
-    "\\",
-    "&amp;token=",
-    MASK,
-]
-HOSTILE += ["name='token' value=", "@tcp(", "curl -u a:", "A1b2-", "Authorization: ", 'secret("', "glpat-a"]
+HOSTILE = (
+    "a", "password=", "password: ", '"password": "', "eyJ-", ".eyJhbGciOiJIUzI1NiJ9", "://a:", "token=$", "api_key='",
+    "-----BEGIN PRIVATE KEY-----\n", "Cookie: a=b; ", "sk-a", "xoxb-1-", '"a" == password ', "\\", "&amp;token=", MASK,
+    "name='token' value=", "@tcp(", "curl -u a:", "A1b2-", "Authorization: ", 'secret("', "glpat-a",
+    "x_key=", "pass=a1", "token=(A", "password={{a}", "tokens: ['a',", "secret: |\n a", "<password a='b'",
+    "kind: Secret\ndata:\n a: b\n", "password='\\'", "password=''", "('token', 'a", "mysql -", "auth=('a',",
+    "machine a login b password ", "$2b$12$", "a_token=b_token", "Private-Lines: 1\nabcd\n", "API key ",
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("piece", HOSTILE)
 def test_time_grows_with_the_length_and_no_faster(piece: str) -> None:
     """Twice the text takes about twice the time, not four times; best of three, as machines are shared."""
-    small, large = (piece * (size // len(piece)) for size in (500_000, 1_000_000))
+    small, large = (piece * (size // len(piece)) for size in (100_000, 200_000))
     for _ in range(3):
-        if _seconds(large) < 3 * max(_seconds(small), 0.05):
+        if _seconds(large) < 3 * max(_seconds(small), 0.02):
             return
-    pytest.fail(f"{piece!r}: 1 MB takes more than three times as long as 0.5 MB")
+    pytest.fail(f"{piece!r}: 200 kB take more than three times as long as 100 kB")
 
 
 def _seconds(text: str) -> float:
