@@ -1,0 +1,74 @@
+"""Small readings of a parsed page that more than one module needs: words of names, visible text, paths."""
+
+import re
+
+from selectolax.lexbor import LexborHTMLParser, LexborNode
+
+_UNSEEN = ["script", "style", "noscript", "template", "svg", "iframe", "object", "head"]
+_MAX_NAME = 300
+_MAX_OPEN = 20_000
+_WINDOW = 16 * 1024
+_NAMES = ("class", "id", "data-testid", "data-test", "itemprop")
+_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_NAME_WORD = re.compile(r"[^\W\d_]+")
+
+
+def parse(text: str) -> LexborHTMLParser:
+    return LexborHTMLParser(_bounded(text))
+
+
+def visible_text(tree: LexborHTMLParser) -> str:
+    """What a reader sees, one line of single spaces. Takes what cannot be seen out of the tree: call it last."""
+    tree.strip_tags(_UNSEEN)
+    body = tree.body
+    return flat(body.text(separator=" ")) if body else ""
+
+
+def flat(text: str | None) -> str:
+    return " ".join((text or "").split())
+
+
+def attribute(node: LexborNode, name: str) -> str:
+    return (node.attributes.get(name) or "").strip()
+
+
+def name_words(node: LexborNode) -> list[str]:
+    """The words that the class, id and test id of an element are made of, in lower case."""
+    names = " ".join(
+        attribute(node, name)[:_MAX_NAME] for name in ("class", "id", "data-testid", "data-test", "itemprop")
+    )
+    return [word.lower() for word in _NAME_WORD.findall(_CAMEL.sub(" ", names))]
+
+
+def ancestors(node: LexborNode, limit: int) -> list[LexborNode]:
+    """From the parent up, not beyond the body."""
+    found: list[LexborNode] = []
+    parent = node.parent
+    while parent is not None and parent.tag not in ("body", "html") and len(found) < limit:
+        found.append(parent)
+        parent = parent.parent
+    return found
+
+
+def path_of(node: LexborNode) -> str:
+    """A short path a person can find the element by."""
+    return " > ".join(reversed([_step(step) for step in (node, *ancestors(node, 2))]))
+
+
+def _bounded(text: str) -> str:
+    """Up to where elements are nested beyond reason: the parser's time grows with the square of their depth.
+
+    An estimate by counting brackets, good against accidents; a page made to attack is up to the time limit of its job.
+    """
+    depth = 0
+    for start in range(0, len(text), _WINDOW):
+        window = text[start : start + _WINDOW]
+        depth = max(0, depth + window.count("<") - 2 * window.count("</"))
+        if depth > _MAX_OPEN:
+            return text[:start]
+    return text
+
+
+def _step(node: LexborNode) -> str:
+    id_, classes = attribute(node, "id"), attribute(node, "class").split()
+    return f"{node.tag}{'#' + id_ if id_ else ''}{''.join('.' + name for name in classes[:2])}"[:80]
