@@ -170,7 +170,20 @@ def _microdata(tree: Any, url: str) -> list[Json]:
     scopes = int(tree.xpath("count(//*[@itemscope])"))
     if scopes > MAX_ITEMS:
         raise ValueError(f"{scopes} items, more than {MAX_ITEMS}")
-    return [_as_json_ld(item) for item in _extruct().MicrodataExtractor().extract_items(tree, url)] if scopes else []
+    if tree.xpath(f"boolean(//*[@itemscope][count(ancestor::*[@itemscope]) > {MAX_DEPTH}])"):
+        raise ValueError(f"items nested more than {MAX_DEPTH} deep")
+    return [_as_json_ld(item) for item in _microdata_reader().extract_items(tree, url)] if scopes else []
+
+
+def _microdata_reader() -> Any:
+    """With expressions of its own. A page whose items refer to each other in a long chain may still exhaust the stack,
+    and an expression that this strikes keeps its lock for ever: nobody may share it.
+    """
+    reader = _extruct().MicrodataExtractor()
+    sets = {"set": "http://exslt.org/sets"}
+    for name in ("_xp_item", "_xp_prop", "_xp_clean_text"):
+        setattr(reader, name, lxml.etree.XPath(getattr(reader, name).path, namespaces=sets))
+    return reader
 
 
 def _as_json_ld(value: Json) -> Json:

@@ -110,6 +110,7 @@ def test_more_items_than_a_page_can_mean_are_not_read() -> None:
         script("null") + script("7") + script('"x"') + script(""),
         script('{"@id": "#a", "x": {"@id": "#a"}}'),
         "<div itemscope itemref='a'></div><p id=a itemprop=x itemscope itemref=a>",
+        "".join(f"<b itemscope itemprop=x id=i{n} itemref=i{n + 1}></b>" for n in range(1_900)),
         "<?xml version='1.0' encoding='utf-16'?><html></html>",
         "",
     ],
@@ -117,6 +118,8 @@ def test_more_items_than_a_page_can_mean_are_not_read() -> None:
 def test_a_page_made_to_break_the_reader_does_not(html: str) -> None:
     list(read(html).nodes())
     read_product(html, url=URL)
+    [after] = read('<b itemscope itemtype="http://schema.org/Product"><i itemprop=name>A</i></b>').nodes()
+    assert after.properties["name"] == "A", "it reads on"
 
 
 @settings(max_examples=200, deadline=None, derandomize=True)
