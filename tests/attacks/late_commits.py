@@ -1,7 +1,7 @@
 """Enqueues that commit late, among many that do not, while an old snapshot keeps every dead row alive.
 
     python -m tests.attacks.late_commits --jobs 500000 --cover leader
-    python -m tests.attacks.late_commits --jobs 100000 --cover none      # must lose jobs: the checker's own test
+    python -m tests.attacks.late_commits --jobs 20000 --cover none       # must lose jobs: the checker's own test
     python -m tests.attacks.late_commits --jobs 1800000 --rate 500 --hold 3600       # one caller takes an hour
 
 Callers hold their transactions open for 0.1 to 30 s, some roll back; claimers roll back or lose their connections.
