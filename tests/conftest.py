@@ -24,9 +24,8 @@ _servers: list[Server] = []
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    for name in [
-        name for name in os.environ if name.startswith("LEASEHOLD_") and name not in (_ENV, "LEASEHOLD_PG_BIN")
-    ]:
+    kept = (_ENV, "LEASEHOLD_PG_BIN", "LEASEHOLD_CORPORA")
+    for name in [name for name in os.environ if name.startswith("LEASEHOLD_") and name not in kept]:
         del os.environ[name]  # a developer's own settings are no part of a test
     if hasattr(config, "workerinput"):
         return  # a parallel process: the first one has started the server

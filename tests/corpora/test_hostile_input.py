@@ -8,12 +8,10 @@ import base64
 import itertools
 import json
 import math
-import os
 import tracemalloc
 from collections.abc import AsyncIterator, Awaitable, Callable
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
-from pathlib import Path
 from typing import Any, TypeVar
 from uuid import UUID
 
@@ -31,14 +29,12 @@ from leasehold.outcomes import Retry, Snooze, storable
 from leasehold.redact import redact
 from leasehold.settings import Settings
 from tests.cell import Cell
+from tests.corpora.data import CORPORA, needs_corpora
 from tests.worker.running import Shop, running
 
 T = TypeVar("T")
 
-CORPORA = Path(os.environ.get("LEASEHOLD_CORPORA") or Path(__file__).parents[2] / ".." / "shared" / "corpora").resolve()
-pytestmark = pytest.mark.skipif(
-    not CORPORA.is_dir() and os.environ.get("CI") != "true", reason=f"no test data in {CORPORA}; set LEASEHOLD_CORPORA"
-)
+pytestmark = needs_corpora
 
 #: What the list has not: characters that are no text, and too much of them.
 MORE = ["\0", "a\0b", "\\u0000", "\ud800", "\udfff\ud800", "a\udc80", "\ufeff", "\uffff", "x" * 256, "é" * 100_000]

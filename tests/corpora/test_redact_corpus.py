@@ -9,7 +9,6 @@ import hashlib
 import itertools
 import json
 import logging
-import os
 import re
 import tarfile
 from collections.abc import Iterator
@@ -22,13 +21,11 @@ import pytest
 
 from leasehold import log
 from leasehold.redact import MASK, redact
+from tests.corpora.data import CORPORA, needs_corpora
 
 ROOT = Path(__file__).parents[2]
-CORPORA = Path(os.environ.get("LEASEHOLD_CORPORA") or ROOT / ".." / "shared" / "corpora").resolve()
 
-pytestmark = pytest.mark.skipif(
-    not CORPORA.is_dir() and os.environ.get("CI") != "true", reason=f"no test data in {CORPORA}; set LEASEHOLD_CORPORA"
-)
+pytestmark = needs_corpora
 
 DETECT_SECRETS = "detect_secrets_cases.json"
 GITLEAKS = "gitleaks_samples.json"

@@ -5,19 +5,15 @@ The data is not part of the project: it is found by LEASEHOLD_CORPORA, or beside
 
 import base64
 import json
-import os
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from leasehold.net.robots import Rules, parse_robots
 from leasehold.net.urls import parse_url
+from tests.corpora.data import CORPORA, needs_corpora
 
-CORPORA = Path(os.environ.get("LEASEHOLD_CORPORA") or Path(__file__).parents[2] / ".." / "shared" / "corpora").resolve()
-pytestmark = pytest.mark.skipif(
-    not CORPORA.is_dir() and os.environ.get("CI") != "true", reason=f"no test data in {CORPORA}; set LEASEHOLD_CORPORA"
-)
+pytestmark = needs_corpora
 
 
 def _rows(name: str) -> list[dict[str, Any]]:

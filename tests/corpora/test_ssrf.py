@@ -4,9 +4,7 @@ The data is not part of the project: it is found by LEASEHOLD_CORPORA, or beside
 """
 
 import json
-import os
 from ipaddress import IPv4Address, ip_address, ip_network
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,12 +12,10 @@ import pytest
 from leasehold.errors import FetchError, FetchRefused
 from leasehold.net.address import Address, unmapped, why_not_public
 from leasehold.settings import Settings
+from tests.corpora.data import CORPORA, needs_corpora
 from tests.net.world import PUBLIC, PUBLIC_TOO, Names, Site, World, moved, page, serving, world
 
-CORPORA = Path(os.environ.get("LEASEHOLD_CORPORA") or Path(__file__).parents[2] / ".." / "shared" / "corpora").resolve()
-pytestmark = pytest.mark.skipif(
-    not CORPORA.is_dir() and os.environ.get("CI") != "true", reason=f"no test data in {CORPORA}; set LEASEHOLD_CORPORA"
-)
+pytestmark = needs_corpora
 
 #: Every port is open, so that nothing is refused for its port alone.
 OPEN = Settings(fetch_ports="1-65535")

@@ -4,8 +4,6 @@ The data is not part of the project: it is found by LEASEHOLD_CORPORA, or beside
 """
 
 import json
-import os
-from pathlib import Path
 from typing import Any
 
 import httpcore2
@@ -14,11 +12,9 @@ import pytest
 
 from leasehold.errors import FetchRefused
 from leasehold.net.urls import DEFAULT_PORT, Url, parse_url
+from tests.corpora.data import CORPORA, needs_corpora
 
-CORPORA = Path(os.environ.get("LEASEHOLD_CORPORA") or Path(__file__).parents[2] / ".." / "shared" / "corpora").resolve()
-pytestmark = pytest.mark.skipif(
-    not CORPORA.is_dir() and os.environ.get("CI") != "true", reason=f"no test data in {CORPORA}; set LEASEHOLD_CORPORA"
-)
+pytestmark = needs_corpora
 
 
 def _cases(name: str) -> list[dict[str, Any]]:

@@ -4,11 +4,7 @@ The data is not part of the project: it is found by LEASEHOLD_CORPORA, or beside
 """
 
 import json
-import os
-from pathlib import Path
 from typing import Any
-
-import pytest
 
 from leasehold.errors import BadSignature
 from leasehold.net.signature import (
@@ -22,11 +18,9 @@ from leasehold.net.signature import (
     sign,
     verify,
 )
+from tests.corpora.data import CORPORA, needs_corpora
 
-CORPORA = Path(os.environ.get("LEASEHOLD_CORPORA") or Path(__file__).parents[2] / ".." / "shared" / "corpora").resolve()
-pytestmark = pytest.mark.skipif(
-    not CORPORA.is_dir() and os.environ.get("CI") != "true", reason=f"no test data in {CORPORA}; set LEASEHOLD_CORPORA"
-)
+pytestmark = needs_corpora
 
 SCHEMES = {
     "standard-webhooks v1": STANDARD,

@@ -15,7 +15,7 @@ from leasehold_packs.passports.attributes import (
     completeness,
 )
 from leasehold_packs.passports.rules import package
-from tests.packs.passports.corpora import CORPORA, needs_corpora
+from tests.corpora.data import CORPORA, needs_corpora
 
 LIST = CORPORA / "batterypass-datamodel" / "docs" / "2025_Battery_Passport_Data_Attributes_V1.2.xlsx"
 ACCESS = {

@@ -9,7 +9,7 @@ import pytest
 from leasehold_packs.passports.canonical import canonical, digest
 from leasehold_packs.passports.documents import read_json
 from leasehold_packs.passports.errors import Code, PassportError
-from tests.packs.passports.corpora import CORPORA, needs_corpora
+from tests.corpora.data import CORPORA, needs_corpora
 
 VECTORS = ("arrays", "french", "structures", "unicode", "values", "weird")
 

@@ -19,8 +19,9 @@ from leasehold_packs.passports.keys import (
     public_multibase,
     public_raw,
 )
+from tests.corpora.data import needs_corpora
 from tests.packs.passports.battery import ISSUER, KEY
-from tests.packs.passports.corpora import data, needs_corpora
+from tests.packs.passports.corpora import data
 
 # RFC 8037, appendix A.
 RFC_X = "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"

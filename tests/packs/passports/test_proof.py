@@ -10,8 +10,9 @@ from leasehold_packs.passports.canonical import canonical
 from leasehold_packs.passports.errors import Code, PassportError
 from leasehold_packs.passports.keys import private_raw, public_raw
 from leasehold_packs.passports.proof import options, sign, signature_fits, signed_bytes, verifies
+from tests.corpora.data import needs_corpora
 from tests.packs.passports.battery import KEY, SEED
-from tests.packs.passports.corpora import data, needs_corpora, text
+from tests.packs.passports.corpora import data, text
 
 SUITE = ("vc-di-eddsa", "eddsa-jcs-2022")
 

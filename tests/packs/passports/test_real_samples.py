@@ -8,8 +8,8 @@ from leasehold_packs.passports.documents import json_facts, read_json
 from leasehold_packs.passports.facts import Fact, Snapshot
 from leasehold_packs.passports.rules import package, schema_findings
 from leasehold_packs.passports.verify import verify
+from tests.corpora.data import CORPORA, needs_corpora
 from tests.packs.passports.battery import ISSUE, KEY, signed
-from tests.packs.passports.corpora import CORPORA, needs_corpora
 
 pytestmark = needs_corpora
 

@@ -1,21 +1,11 @@
-"""Pages and examples that other people made.
-
-They are no part of the project: they are found by LEASEHOLD_CORPORA, or beside the checkout.
-"""
+"""Pages and examples that other people made, read."""
 
 import gzip
 import json
-import os
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
-import pytest
-
-CORPORA = Path(os.environ.get("LEASEHOLD_CORPORA") or Path(__file__).parents[3] / ".." / "shared" / "corpora").resolve()
-needed = pytest.mark.skipif(
-    not CORPORA.is_dir() and os.environ.get("CI") != "true", reason=f"no test data in {CORPORA}; set LEASEHOLD_CORPORA"
-)
+from tests.corpora.data import CORPORA
 
 
 def load(name: str) -> Any:

@@ -10,9 +10,10 @@ from leasehold_packs.webfacts.decode import decode
 from leasehold_packs.webfacts.page import read_page
 from leasehold_packs.webfacts.product import read_product
 from leasehold_packs.webfacts.simhash import distance
-from tests.packs.webfacts.corpora import needed, pages
+from tests.corpora.data import needs_corpora
+from tests.packs.webfacts.corpora import pages
 
-pytestmark = needed
+pytestmark = needs_corpora
 
 
 @pytest.fixture(scope="module")

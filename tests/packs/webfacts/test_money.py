@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from leasehold_packs.webfacts.currency import currency_code, currency_of_host
 from leasehold_packs.webfacts.money import Money, parse_number, parse_price, parse_range
-from tests.packs.webfacts.corpora import load, needed
+from tests.corpora.data import needs_corpora
+from tests.packs.webfacts.corpora import load
 
 
 def money(amount: str, currency: str | None = None) -> Money:
@@ -92,7 +93,7 @@ def test_no_text_is_an_error(text: str) -> None:
     parse_range(text)
 
 
-@needed
+@needs_corpora
 def test_price_parsers_own_examples_still_hold() -> None:
     """All but its known failures and those that name a separator of their own; some of the failures are mended."""
     rows = load("price-parser/examples.json")

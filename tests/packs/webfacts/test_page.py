@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from leasehold_packs.webfacts.decode import decode
 from leasehold_packs.webfacts.page import Page, read_page
-from tests.packs.webfacts.corpora import CORPORA, needed, pages
+from tests.corpora.data import CORPORA, needs_corpora
+from tests.packs.webfacts.corpora import pages
 
 URL = "https://example.com/shop/page"
 
@@ -93,7 +94,7 @@ def test_no_bytes_are_an_error(body: bytes) -> None:
     page(decode(b"<a href='" + body + b"'><img><h1>" + body))
 
 
-@needed
+@needs_corpora
 def test_the_whole_manual_of_postgresql_has_its_known_answers() -> None:
     site = _site()
     count = Counter[str]()
@@ -130,7 +131,7 @@ def _leads_somewhere(url: str, site: dict[str, Page]) -> bool:
     return target in site and (not fragment or unquote(fragment) in site[target].anchors)
 
 
-@needed
+@needs_corpora
 def test_lighthouses_failing_page_fails_and_its_passing_page_passes() -> None:
     def read(name: str) -> Page:
         body = (CORPORA / "lighthouse-seo" / "seo" / name).read_bytes()
@@ -148,7 +149,7 @@ def test_lighthouses_failing_page_fails_and_its_passing_page_passes() -> None:
     assert good.images_without_alt == ()
 
 
-@needed
+@needs_corpora
 def test_real_articles_have_titles_and_their_text_is_seen() -> None:
     """The words of the article, as people marked it, are in what we call visible."""
     seen, total = 0, 0

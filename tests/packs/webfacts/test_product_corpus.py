@@ -10,10 +10,11 @@ from leasehold_packs.webfacts.decode import decode
 from leasehold_packs.webfacts.fact import Fact
 from leasehold_packs.webfacts.product import Product, read_product
 from leasehold_packs.webfacts.structured import read_structured
-from tests.packs.webfacts.corpora import needed, pages
+from tests.corpora.data import needs_corpora
+from tests.packs.webfacts.corpora import pages
 from tests.packs.webfacts.measured import HALVES, products, scores
 
-pytestmark = needed
+pytestmark = needs_corpora
 BARS = {"price": 0.85, "availability": 0.85, "sku": 0.6}
 
 

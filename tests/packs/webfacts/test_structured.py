@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from leasehold_packs.webfacts.product import read_product
 from leasehold_packs.webfacts.structured import MAX_ITEMS, Structured, read_structured
-from tests.packs.webfacts.corpora import CORPORA, needed, pages
+from tests.corpora.data import CORPORA, needs_corpora
+from tests.packs.webfacts.corpora import pages
 
 URL = "https://example.com/a"
 
@@ -152,7 +153,7 @@ def _samples(ending: str) -> Iterator[Path]:
     )
 
 
-@needed
+@needs_corpora
 def test_extructs_samples_of_json_ld_are_read_as_expected() -> None:
     paths = list(_samples(".jsonld"))
     assert len(paths) > 8
@@ -168,7 +169,7 @@ def _items(expected: Any) -> Iterator[Any]:
         yield from filter(None, item if isinstance(item, list) else [item])
 
 
-@needed
+@needs_corpora
 def test_every_sample_is_read_without_an_error_of_ours() -> None:
     paths = sorted((CORPORA / "extruct-samples").rglob("*.html"))
     errors = {path.name: errors for path in paths if (errors := read(path.read_text(errors="replace")).errors)}
@@ -177,7 +178,7 @@ def test_every_sample_is_read_without_an_error_of_ours() -> None:
     assert errors == {}
 
 
-@needed
+@needs_corpora
 def test_schema_orgs_examples_say_the_same_in_microdata_and_json_ld() -> None:
     """Where an example has a product with a price in both, both are read, and as the same price.
 
@@ -204,7 +205,7 @@ def _price(html: str) -> object:
     return fact.value.amount if fact and fact.source in ("json-ld", "microdata") else None
 
 
-@needed
+@needs_corpora
 def test_real_pages_have_few_scripts_that_cannot_be_read() -> None:
     broken = [
         error

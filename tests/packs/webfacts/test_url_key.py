@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 
 from leasehold.errors import BadInput
 from leasehold_packs.webfacts.url_key import url_key
-from tests.packs.webfacts.corpora import load, needed
+from tests.corpora.data import needs_corpora
+from tests.packs.webfacts.corpora import load
 
 
 @pytest.mark.parametrize(
@@ -80,7 +81,7 @@ def test_the_key_of_a_key_is_the_key(rest: str, hashbang: bool) -> None:
     assert url_key(key, keep_hashbang=hashbang) == key
 
 
-@needed
+@needs_corpora
 def test_keys_of_the_webs_own_urls_are_keys_themselves() -> None:
     keys = []
     for row in load("url/urltestdata.json"):
