@@ -2,6 +2,8 @@
 
 import json
 import uuid
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass
 from typing import Any, Self
 from urllib.parse import quote, urlsplit, urlunsplit
@@ -11,6 +13,7 @@ import asyncpg
 
 from leasehold.engine import migrate
 from leasehold.engine.database import Database, Role, Target
+from leasehold.postgres import Home, Server, ephemeral_home
 
 # In test databases only: look at and change what no role may see, and move the engine's clock. The connection stays
 # the operator's; the functions belong to the owner.
@@ -82,6 +85,23 @@ class Cluster:
             await connection.execute(statement)
         finally:
             await connection.close()
+
+
+@asynccontextmanager
+async def apart() -> "AsyncIterator[Cell]":
+    """A cell on a server of its own, durable as in production: for attacks that are run by hand."""
+    home = Home(ephemeral_home())
+    home.make()
+    server = Server(home.path)
+    try:
+        endpoint = server.start()
+        passwords = {role: home.secret(role) for role in Role}
+        cluster = Cluster(admin_url=endpoint.url(), passwords=passwords, home=str(home.path), template="attacked")
+        await cluster.make_template()
+        yield Cell(cluster=cluster, name=cluster.template)
+    finally:
+        server.stop()
+        home.wipe()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

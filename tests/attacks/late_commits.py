@@ -24,9 +24,8 @@ import asyncpg
 
 from leasehold.engine.database import Database, Role
 from leasehold.engine.workers import register_worker
-from leasehold.postgres import Home, Server, ephemeral_home
 from leasehold.worker.leader import TICK_SECONDS, Leader
-from tests.cell import Cell, Cluster
+from tests.cell import Cell, apart
 
 HOLDS = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
 
@@ -194,27 +193,8 @@ class Attack:
 
 
 async def main(arguments: argparse.Namespace) -> dict[str, object]:
-    home = Home(ephemeral_home())
-    home.make()
-    server = Server(home.path)
-    try:
-        endpoint = server.start()
-        passwords = {role: home.secret(role) for role in Role}
-        cluster = Cluster(admin_url=endpoint.url(), passwords=passwords, home=str(home.path), template="attacked")
-        await cluster.make_template()
-        cell = Cell(cluster=cluster, name="attacked")
-        attack = Attack(
-            cell,
-            jobs=arguments.jobs,
-            cover=arguments.cover,
-            seed=arguments.seed,
-            rate=arguments.rate,
-            hold=arguments.hold,
-        )
-        return await attack.run()
-    finally:
-        server.stop()
-        home.wipe()
+    async with apart() as cell:
+        return await Attack(cell, **vars(arguments)).run()
 
 
 if __name__ == "__main__":

@@ -17,8 +17,7 @@ from uuid import UUID
 
 from leasehold.engine import jobs
 from leasehold.engine.database import Database, Role
-from leasehold.postgres import Home, Server, ephemeral_home
-from tests.cell import Cell, Cluster
+from tests.cell import Cell, apart
 from tests.cli.program import started
 from tests.faults.sink import drained
 from tests.worker.running import ENVIRONMENT
@@ -89,31 +88,17 @@ async def attempts_of(cell: Cell) -> list[dict[str, Any]]:
 
 
 async def main(arguments: argparse.Namespace) -> int:
-    home = Home(ephemeral_home())
-    home.make()
-    server = Server(home.path)
-    try:
-        endpoint = server.start()
-        passwords = {role: home.secret(role) for role in Role}
-        cluster = Cluster(admin_url=endpoint.url(), passwords=passwords, home=str(home.path), template="grouped")
-        await cluster.make_template()
-        cell = Cell(cluster=cluster, name="grouped")
+    async with apart() as cell:
         with tempfile.TemporaryDirectory() as marks:
             asked, killed = await drive(
                 cell, count=arguments.jobs, kills=arguments.kills, seed=arguments.seed, marks=Path(marks)
             )
         attempts = await attempts_of(cell)
-        found = violations(attempts, asked)
-        lost = sum(row["outcome"] == "lost" for row in attempts)
-        print(
-            f"{arguments.jobs} jobs, {killed} kills, {lost} lost attempts, {len(found)} violations",
-            *found[:20],
-            sep="\n",
-        )
-        return len(found)
-    finally:
-        server.stop()
-        home.wipe()
+    found = violations(attempts, asked)
+    lost = sum(row["outcome"] == "lost" for row in attempts)
+    told = f"{arguments.jobs} jobs, {killed} kills, {lost} lost attempts, {len(found)} violations"
+    print(told, *found[:20], sep="\n")
+    return len(found)
 
 
 if __name__ == "__main__":

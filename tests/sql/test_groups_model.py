@@ -3,9 +3,7 @@
 The same machine is run against planted mutants of the functions; it must find each of them.
 """
 
-import asyncio
-import json
-from collections.abc import Coroutine, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -14,16 +12,13 @@ from uuid import UUID
 
 import pytest
 from hypothesis import strategies as st
-from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invariant, multiple, precondition, rule
+from hypothesis.stateful import Bundle, initialize, invariant, multiple, precondition, rule
 
-from leasehold import sql
 from leasehold.engine import jobs, upkeep
-from leasehold.engine.database import Database, Role, Target
-from leasehold.errors import LeaseholdError
 from leasehold.job import Ended, State
-from tests.cell import Cell, Cluster
+from tests.cell import Cluster
 from tests.sql.test_life import register
-from tests.stateful import play
+from tests.stateful import Machine, finds, on_a_database, play
 
 T = TypeVar("T")
 HOT = "ready, lease, deferred, parked, blocked, place, job, attempt, outcome, event"
@@ -45,13 +40,9 @@ class Model:
     placed: bool = False
 
 
-class Groups(RuleBasedStateMachine):
+class Groups(Machine):
     """Model time moves only by ``pass_time``; its steps are so long that the run's own seconds do not matter."""
 
-    cell: ClassVar[Cell]
-    db: ClassVar[Database]
-    back_door: ClassVar[Database]
-    loop: ClassVar[asyncio.AbstractEventLoop]
     worker: ClassVar[UUID]
 
     ids = Bundle("ids")
@@ -64,15 +55,6 @@ class Groups(RuleBasedStateMachine):
         self.jobs: dict[UUID, Model] = {}
         self.lines: dict[str, list[UUID]] = {name: [] for name in LIMITS}  # who waits, in order
         self.running: dict[int, UUID] = {}
-
-    def run(self, work: Coroutine[Any, Any, T]) -> T:
-        return self.loop.run_until_complete(work)
-
-    def look(self, query: str) -> list[dict[str, Any]]:
-        return [json.loads(row[0]) for row in self.run(self.back_door.call("look", query))]
-
-    def change(self, statement: str) -> None:
-        self.run(self.back_door.call("change", statement))
 
     @initialize(target=ids, groups=st.lists(GROUPS, min_size=4, max_size=8))
     def start(self, groups: list[str | None]) -> Any:
@@ -283,20 +265,9 @@ class Groups(RuleBasedStateMachine):
 
 @contextmanager
 def machine(cluster: Cluster) -> Iterator[type[Groups]]:
-    """The machine with a database of its own."""
-    loop = asyncio.new_event_loop()
-    cell = loop.run_until_complete(cluster.clone())
-    db = loop.run_until_complete(cell.database(Role.WORKER).__aenter__())
-    door = Database(Target(url=cell.url(Role.OPERATOR), role=Role.OPERATOR, schema="leasehold_test"), connections=1)
-    loop.run_until_complete(door.__aenter__())
-    worker = loop.run_until_complete(register(db, slots=100, lease_s=1e6))
-    try:
-        yield type("Groups", (Groups,), {"cell": cell, "db": db, "loop": loop, "back_door": door, "worker": worker})
-    finally:
-        loop.run_until_complete(door.__aexit__(None, None, None))
-        loop.run_until_complete(db.__aexit__(None, None, None))
-        loop.run_until_complete(cell.drop())
-        loop.close()
+    with on_a_database(cluster, Groups) as groups:
+        groups.worker = groups.loop.run_until_complete(register(groups.db, slots=100, lease_s=1e6))
+        yield groups
 
 
 def test_random_lives_in_groups_agree_with_the_model(cluster: Cluster) -> None:
@@ -338,12 +309,5 @@ MUTANTS = {
 
 @pytest.mark.parametrize("mutant", MUTANTS)
 def test_the_machine_finds_a_planted_mutant(cluster: Cluster, mutant: str) -> None:
-    name, changes = MUTANTS[mutant]
-    text = next(file.text for file in sql.read_all() if file.name == name)
-    for before, after in changes:
-        assert before in text, "the mutant fits the function"
-        text = text.replace(before, after)
     with machine(cluster) as groups:
-        groups.loop.run_until_complete(groups.cell.change(text))
-        with pytest.raises((AssertionError, LeaseholdError, pytest.fail.Exception)):
-            play(groups, 200, shrink=False)
+        finds(groups, *MUTANTS[mutant])

@@ -4,32 +4,27 @@ The same machine is run against planted mutants of the functions; it must find e
 """
 
 import asyncio
-import json
-from collections.abc import Coroutine, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any, ClassVar, TypeVar
+from typing import Any, TypeVar
 from uuid import UUID
 
 import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import (
     Bundle,
-    RuleBasedStateMachine,
     initialize,
     invariant,
     multiple,
     rule,
 )
 
-from leasehold import sql
 from leasehold.engine import jobs, upkeep, workers
-from leasehold.engine.database import Database, Role, Target
-from leasehold.errors import Conflict, LeaseholdError, LeaseLost, WorkerLost
+from leasehold.engine.database import Role
+from leasehold.errors import Conflict, LeaseLost, WorkerLost
 from leasehold.job import Ended, State
 from tests.cell import Cell, Cluster
-from tests.stateful import play
+from tests.stateful import Machine, finds, on_a_database, play
 
 T = TypeVar("T")
 LEASE = 1000.0
@@ -52,13 +47,8 @@ class Model:
     cancel_requested: bool = False
 
 
-class Lives(RuleBasedStateMachine):
+class Lives(Machine):
     """Model time moves only by ``pass_time``; its steps are so long that the run's own seconds do not matter."""
-
-    cell: ClassVar[Cell]
-    db: ClassVar[Database]
-    back_door: ClassVar[Database]
-    loop: ClassVar[asyncio.AbstractEventLoop]
 
     ids = Bundle("ids")
     tokens = Bundle("tokens")
@@ -71,15 +61,6 @@ class Lives(RuleBasedStateMachine):
         self.keys: dict[str, tuple[UUID, str, float]] = {}
         self.beats: dict[UUID, float | None] = {}  # None: ended
         self.last_token = 0
-
-    def run(self, work: Coroutine[Any, Any, T]) -> T:
-        return self.loop.run_until_complete(work)
-
-    def look(self, query: str) -> list[dict[str, Any]]:
-        return [json.loads(row[0]) for row in self.run(self.back_door.call("look", query))]
-
-    def change(self, statement: str) -> None:
-        self.run(self.back_door.call("change", statement))
 
     @initialize()
     def start(self) -> None:
@@ -294,25 +275,8 @@ class Lives(RuleBasedStateMachine):
             assert row["ended"] + row["held"] == model.claims, "every claim has its attempt"
 
 
-@contextmanager
-def machine(cluster: Cluster) -> Iterator[type[Lives]]:
-    """The machine with a database of its own, whose claims never go to a lower priority by lot."""
-    loop = asyncio.new_event_loop()
-    cell = loop.run_until_complete(cluster.clone())
-    db = loop.run_until_complete(cell.database(Role.WORKER).__aenter__())
-    door = Database(Target(url=cell.url(Role.OPERATOR), role=Role.OPERATOR, schema="leasehold_test"), connections=1)
-    loop.run_until_complete(door.__aenter__())
-    try:
-        yield type("Lives", (Lives,), {"cell": cell, "db": db, "loop": loop, "back_door": door})
-    finally:
-        loop.run_until_complete(door.__aexit__(None, None, None))
-        loop.run_until_complete(db.__aexit__(None, None, None))
-        loop.run_until_complete(cell.drop())
-        loop.close()
-
-
 def test_random_lives_of_jobs_agree_with_the_model(cluster: Cluster) -> None:
-    with machine(cluster) as lives:
+    with on_a_database(cluster, Lives) as lives:
         play(lives, 50)
 
 
@@ -353,15 +317,8 @@ MUTANTS = {
 
 @pytest.mark.parametrize("mutant", MUTANTS)
 def test_the_machine_finds_a_planted_mutant(cluster: Cluster, mutant: str) -> None:
-    name, changes = MUTANTS[mutant]
-    text = next(file.text for file in sql.read_all() if file.name == name)
-    for before, after in changes:
-        assert before in text, "the mutant fits the function"
-        text = text.replace(before, after)
-    with machine(cluster) as lives:
-        lives.loop.run_until_complete(lives.cell.change(text))
-        with pytest.raises((AssertionError, LeaseholdError, pytest.fail.Exception)):
-            play(lives, 200, shrink=False)
+    with on_a_database(cluster, Lives) as lives:
+        finds(lives, *MUTANTS[mutant])
 
 
 async def test_the_clock_never_goes_back_and_the_test_would_see_it(cell: Cell) -> None:
