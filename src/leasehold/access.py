@@ -9,6 +9,7 @@ from leasehold import payload
 from leasehold.client import Backend, Client, plain_options
 from leasehold.engine import jobs
 from leasehold.engine.scope import Scope
+from leasehold.engine.statements import Statements
 from leasehold.job import Enqueued
 
 
@@ -31,26 +32,14 @@ class Access:
             self._backend.announce()
 
 
-class Transaction:
-    """The driver's connection for the pack's own statements, and ours for jobs."""
+class Transaction(Statements):
+    """The pack's own statements, and jobs."""
 
     def __init__(self, scope: Scope, tenant_id: UUID) -> None:
+        super().__init__(scope.connection)
         self.enqueued = False
-        self.connection = scope.connection
         self.scope = scope
         self._tenant_id = tenant_id
-
-    async def execute(self, statement: str, *args: Any) -> str:
-        return str(await self.connection.execute(statement, *args))
-
-    async def fetch(self, query: str, *args: Any) -> list[Any]:
-        return list(await self.connection.fetch(query, *args))
-
-    async def fetchrow(self, query: str, *args: Any) -> Any:
-        return await self.connection.fetchrow(query, *args)
-
-    async def fetchval(self, query: str, *args: Any) -> Any:
-        return await self.connection.fetchval(query, *args)
 
     async def enqueue(self, kind: str, value: Any = None, *, key: str | None = None, **options: Any) -> Enqueued:
         """Ask for one job; it is there when the transaction commits."""

@@ -9,6 +9,7 @@ import asyncpg
 from leasehold.app import Leasehold
 from leasehold.engine import jobs
 from leasehold.engine.database import Database
+from leasehold.engine.statements import Statements
 from leasehold.errors import LeaseLost
 from leasehold.job import Ended, Enqueued
 from leasehold.worker.execute import Execution, scrubbed
@@ -36,28 +37,16 @@ async def transaction(
         wake()
 
 
-class HandlerTransaction:
-    """What the handler gets: the driver's connection for its own statements, and ours for jobs."""
+class HandlerTransaction(Statements):
+    """What the handler gets: its own statements, jobs, and the end of its attempt."""
 
     def __init__(self, db: Database, app: Leasehold, execution: Execution, connection: asyncpg.Connection) -> None:
+        super().__init__(connection)
         self.completed = False
         self.enqueued = False
         self._db = db
         self._app = app
         self._execution = execution
-        self.connection = connection
-
-    async def execute(self, statement: str, *args: Any) -> str:
-        return str(await self.connection.execute(statement, *args))
-
-    async def fetch(self, query: str, *args: Any) -> list[Any]:
-        return list(await self.connection.fetch(query, *args))
-
-    async def fetchrow(self, query: str, *args: Any) -> Any:
-        return await self.connection.fetchrow(query, *args)
-
-    async def fetchval(self, query: str, *args: Any) -> Any:
-        return await self.connection.fetchval(query, *args)
 
     async def enqueue(self, kind: str, value: Any = None, *, key: str | None = None, **options: Any) -> Enqueued:
         return (await self.enqueue_many(kind, [value], keys=None if key is None else [key], **options))[0]
