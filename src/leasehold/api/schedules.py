@@ -1,5 +1,6 @@
 """``/v1/schedules``."""
 
+from collections.abc import Awaitable, Callable
 from typing import Annotated, Any
 
 from fastapi import Query, Request, Response
@@ -85,10 +86,7 @@ async def delete(request: Request, caller: SignedIn, name: Name) -> Response:
     openapi_extra=WRITE,
 )
 async def pause(request: Request, caller: SignedIn, name: Name, idempotency_key: IdempotencyKey = None) -> Response:
-    async def operate(scope: Scope) -> Answer:
-        return Answer(status=200, value=_told(await _schedules(request, caller, scope).pause(name)))
-
-    return await once(request, caller, idempotency_key, operate)
+    return await _acted(request, caller, idempotency_key, lambda schedules: schedules.pause(name))
 
 
 @routes.post(
@@ -99,10 +97,7 @@ async def pause(request: Request, caller: SignedIn, name: Name, idempotency_key:
     openapi_extra=WRITE,
 )
 async def resume(request: Request, caller: SignedIn, name: Name, idempotency_key: IdempotencyKey = None) -> Response:
-    async def operate(scope: Scope) -> Answer:
-        return Answer(status=200, value=_told(await _schedules(request, caller, scope).resume(name)))
-
-    return await once(request, caller, idempotency_key, operate)
+    return await _acted(request, caller, idempotency_key, lambda schedules: schedules.resume(name))
 
 
 @routes.post(
@@ -132,6 +127,15 @@ async def run(request: Request, caller: SignedIn, name: Name, idempotency_key: I
 )
 async def ticks(request: Request, caller: SignedIn, name: Name, limit: Limit = 50) -> Response:
     return answer({"data": await _schedules(request, caller).ticks(name, limit=limit)})
+
+
+async def _acted(
+    request: Request, caller: Caller, key: str | None, act: Callable[[engine.Schedules], Awaitable[ScheduleInfo]]
+) -> Response:
+    async def operate(scope: Scope) -> Answer:
+        return Answer(status=200, value=_told(await act(_schedules(request, caller, scope))))
+
+    return await once(request, caller, key, operate)
 
 
 def _schedules(request: Request, caller: Caller, db: Database | None = None) -> engine.Schedules:

@@ -110,11 +110,7 @@ async def remove(request: Request, caller: SignedIn, endpoint_id: Id) -> Respons
 async def resume(
     request: Request, caller: SignedIn, endpoint_id: Id, idempotency_key: IdempotencyKey = None
 ) -> Response:
-    async def operate(scope: Scope) -> Answer:
-        await webhooks.set_endpoint_state(scope, caller.tenant, endpoint_id, "enabled")
-        return Answer(status=200, value=await _one(scope, caller, endpoint_id))
-
-    return await once(request, caller, idempotency_key, operate)
+    return await _set_state(request, caller, endpoint_id, idempotency_key, "enabled")
 
 
 @routes.post(
@@ -131,12 +127,7 @@ async def pause(
     body: PauseRequest | None = None,
     idempotency_key: IdempotencyKey = None,
 ) -> Response:
-    async def operate(scope: Scope) -> Answer:
-        reason = body.reason if body else None
-        await webhooks.set_endpoint_state(scope, caller.tenant, endpoint_id, "paused", reason)
-        return Answer(status=200, value=await _one(scope, caller, endpoint_id))
-
-    return await once(request, caller, idempotency_key, operate)
+    return await _set_state(request, caller, endpoint_id, idempotency_key, "paused", body.reason if body else None)
 
 
 @routes.post(
@@ -191,6 +182,16 @@ async def recover(
         return Answer(status=200, value={"recovered": count})
 
     return await once(request, caller, idempotency_key, operate)
+
+
+async def _set_state(
+    request: Request, caller: Caller, endpoint_id: UUID, key: str | None, state: str, reason: str | None = None
+) -> Response:
+    async def operate(scope: Scope) -> Answer:
+        await webhooks.set_endpoint_state(scope, caller.tenant, endpoint_id, state, reason)
+        return Answer(status=200, value=await _one(scope, caller, endpoint_id))
+
+    return await once(request, caller, key, operate)
 
 
 async def _one(db: Database, caller: Caller, endpoint_id: UUID) -> dict[str, Any]:
