@@ -92,10 +92,8 @@ begin
   if v_goes_on is not null then
     insert into leasehold.deferred select * from unnest(v_goes_on) where run_at > v_now;
     insert into leasehold.ready (lane, pass, job_id, tenant_id, attempt, max_attempts, events, bound)
-    select
-      lane, (select pg_sequence_last_value(clock) + 1 from leasehold.lane l where l.lane = g.lane),
-      job_id, tenant_id, attempt, max_attempts, events, bound
-    from unnest(v_goes_on) g where run_at <= v_now;
+    select lane, leasehold.clock(lane) + 1, job_id, tenant_id, attempt, max_attempts, events, bound
+    from unnest(v_goes_on) where run_at <= v_now;
   end if;
   if v_leave is not null then
     perform leasehold.leave_groups(v_leave, coalesce(v_failed, '{}'));

@@ -30,10 +30,7 @@ begin
       delete from leasehold.parked where ctid = any(v_rows) returning lane, job_id, tenant_id, attempt, max_attempts, events, bound
     )
     insert into leasehold.ready (lane, pass, job_id, tenant_id, attempt, max_attempts, events, bound)
-    select
-      lane, (select pg_sequence_last_value(clock) + 1 from leasehold.lane l where l.lane = gone.lane),
-      job_id, tenant_id, attempt, max_attempts, events, bound
-    from gone;
+    select lane, leasehold.clock(lane) + 1, job_id, tenant_id, attempt, max_attempts, events, bound from gone;
     v_back := v_back + cardinality(v_rows);
   end loop;
   return v_back;
