@@ -61,7 +61,7 @@ class Backend:
         keys: Sequence[str | None] | None,
     ) -> list[Enqueued]:
         made = await self._group.enqueue(tenant, kind, payloads, payload.encode(options, what="options"), keys)
-        if any(job.created and job.state is State.QUEUED for job in made):
+        if any(job.created and job.state is not State.SCHEDULED for job in made):
             self.announce(options.get("queue"))
         return made
 

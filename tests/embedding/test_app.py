@@ -319,8 +319,8 @@ async def test_an_enqueue_wakes_an_idle_worker(cell: Cell, worker_db: Database) 
         return "woken"
 
     async with working(app, cell):
-        for _ in range(3):
-            job = await app.wait(await work.enqueue(), timeout=20)
+        for options in ({}, {}, {}, {"group": "g"}, {"group": "g"}):
+            job = await app.wait(await work.enqueue(**options), timeout=20)
             assert job.result == "woken"
 
 
