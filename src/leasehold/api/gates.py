@@ -1,0 +1,99 @@
+"""``/v1/gates``: the tenant's rate limits and circuit breakers."""
+
+from typing import Annotated
+
+from fastapi import Query, Request, Response
+
+from leasehold.api.answers import answer
+from leasehold.api.auth import Caller, SignedIn
+from leasehold.api.models import GateHold, GateName, GateOut, GateRule, Gates
+from leasehold.api.route import needs, router
+from leasehold.api.services import services_of
+from leasehold.engine import gates as engine
+from leasehold.engine.scope import Acting
+
+routes = router("gates")
+READ = needs("jobs:read")
+WRITE = needs("jobs:write")
+
+Limit = Annotated[int, Query(ge=1, le=200)]
+
+
+@routes.get(
+    "/v1/gates",
+    operation_id="gates.list",
+    summary="The rules, and the gates that have let a job through, by name",
+    response_model=Gates,
+    openapi_extra=READ,
+)
+async def list_(request: Request, caller: SignedIn, limit: Limit = 50, cursor: GateName | None = None) -> Response:
+    found = await _gates(request, caller).list(after=cursor or "", limit=limit + 1)
+    shown, more = found[:limit], len(found) > limit
+    return answer({"data": shown, "next_cursor": shown[-1].gate if more else None, "has_more": more})
+
+
+@routes.get(
+    "/v1/gates/{gate}",
+    operation_id="gates.get",
+    summary="How a gate stands",
+    response_model=GateOut,
+    openapi_extra=READ,
+)
+async def get(request: Request, caller: SignedIn, gate: GateName) -> Response:
+    return answer(await _gates(request, caller).get(gate))
+
+
+@routes.put(
+    "/v1/gates/{gate}",
+    operation_id="gates.set",
+    summary="Set the rule of a gate or of a class of gates, in the place of the one that it has",
+    response_model=GateOut,
+    openapi_extra=WRITE,
+)
+async def set_(request: Request, caller: SignedIn, gate: GateName, body: GateRule) -> Response:
+    gates = _gates(request, caller)
+    await gates.set(gate, **body.model_dump())
+    return answer(await gates.get(gate))
+
+
+@routes.delete(
+    "/v1/gates/{gate}",
+    operation_id="gates.remove",
+    summary="Remove a rule; who waits for it may go",
+    status_code=204,
+    response_class=Response,
+    openapi_extra=WRITE,
+)
+async def remove(request: Request, caller: SignedIn, gate: GateName) -> Response:
+    await _gates(request, caller).remove(gate)
+    return Response(None, 204)
+
+
+@routes.post(
+    "/v1/gates/{gate}/hold",
+    operation_id="gates.hold",
+    summary="Let nobody pass a gate for a while",
+    response_model=GateOut,
+    openapi_extra=WRITE,
+)
+async def hold(request: Request, caller: SignedIn, gate: GateName, body: GateHold) -> Response:
+    gates = _gates(request, caller)
+    await gates.hold(gate, body.seconds)
+    return answer(await gates.get(gate))
+
+
+@routes.post(
+    "/v1/gates/{gate}/reset",
+    operation_id="gates.reset",
+    summary="Close the breaker of a gate and end what holds it; its rate goes on",
+    response_model=GateOut,
+    openapi_extra=WRITE,
+)
+async def reset(request: Request, caller: SignedIn, gate: GateName) -> Response:
+    gates = _gates(request, caller)
+    await gates.reset(gate)
+    return answer(await gates.get(gate))
+
+
+def _gates(request: Request, caller: Caller) -> engine.Gates:
+    return engine.Gates(Acting(services_of(request).db, caller.actor), caller.tenant)

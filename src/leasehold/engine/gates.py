@@ -1,0 +1,84 @@
+"""Gates: their rules, and how they stand."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from leasehold import payload
+from leasehold.engine.database import Database
+
+Rule = Mapping[str, float | None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gate:
+    """A gate as its tenant sees it. ``rule`` names the rule that holds: its own, or its class's.
+
+    Of a class, and of a gate that all tenants share, no state is told.
+    """
+
+    gate: str
+    shared: bool
+    rule: str | None
+    rate: int | None
+    per_s: float | None
+    burst: int | None
+    failures: int | None
+    ratio: float | None
+    window_s: float | None
+    cooldown_s: float | None
+    probes: int | None
+    state: str | None
+    next_at: datetime | None
+    failed: int | None
+    waiting: int
+
+
+class Gates:
+    """One tenant's gates: ``await client.gates.set("host:example.com", rate=10, per_s=60)``."""
+
+    def __init__(self, db: Database, tenant: UUID) -> None:
+        self._db = db
+        self._tenant = tenant
+
+    async def list(self, *, after: str = "", limit: int = 1000) -> list[Gate]:
+        """By name, those after ``after``: the rules, and the gates that have let a job through."""
+        return [Gate(**row) for row in await self._db.call("list_gates", None, after, limit, tenant=self._tenant)]
+
+    async def get(self, gate: str) -> Gate:
+        """A gate by its name, whether or not anything is known of it."""
+        return Gate(**(await self._db.call("list_gates", gate, "", 1, tenant=self._tenant))[0])
+
+    async def set(self, gate: str, **rule: float | None) -> None:
+        """Set the rule of a gate, or of a class of gates (``host:``), in the place of the one that it has.
+
+        rate and per_s (so many starts in so many seconds), burst; failures (the breaker's), ratio, window_s,
+        cooldown_s, probes.
+        """
+        await self._db.call("put_gate", gate, _text(rule), tenant=self._tenant)
+
+    async def remove(self, gate: str) -> None:
+        """Remove a rule; who waits may go."""
+        await self._db.call("put_gate", gate, None, tenant=self._tenant)
+
+    async def hold(self, gate: str, seconds: float) -> None:
+        """Let nobody pass for so long."""
+        await self._db.call("hold_gate", gate, seconds, tenant=self._tenant)
+
+    async def reset(self, gate: str) -> None:
+        """Close the breaker and end what holds the gate; the rate goes on from where it was."""
+        await self._db.call("reset_gate", gate, tenant=self._tenant)
+
+
+async def set_shared(db: Database, gate: str, rule: Rule | None) -> None:
+    """A rule that holds for all tenants together, before their own; None removes it."""
+    await db.call("put_shared_gate", gate, None if rule is None else _text(rule))
+
+
+async def reset_shared(db: Database, gate: str) -> None:
+    await db.call("reset_shared_gate", gate)
+
+
+def _text(rule: Rule) -> str:
+    return payload.encode(dict(rule), what="rule")

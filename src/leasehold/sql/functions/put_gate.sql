@@ -1,0 +1,17 @@
+-- Set the rule of a gate of the current tenant, or of a class of its gates; null removes it. See write_gate.
+create or replace function leasehold.put_gate(p_gate text, p_rule jsonb) returns void
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_tenant uuid := leasehold.current_tenant();
+begin
+  if not exists (select from leasehold.tenant where tenant_id = v_tenant) then
+    raise exception 'there is no tenant %', v_tenant using errcode = 'LH404';
+  end if;
+  perform leasehold.write_gate(v_tenant, p_gate, p_rule);
+end
+$$;
+
+revoke all on function leasehold.put_gate(text, jsonb) from public;
+grant execute on function leasehold.put_gate(text, jsonb) to leasehold_api, leasehold_worker, leasehold_operator;

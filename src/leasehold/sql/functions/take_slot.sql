@@ -1,0 +1,23 @@
+-- The gate after p_n starts at this moment.
+create or replace function leasehold.take_slot(
+  p_gate leasehold.gate_now, p_terms leasehold.gate_terms, p_at timestamptz, p_n integer
+) returns leasehold.gate_now
+language plpgsql immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  p_gate.last_at := p_at;
+  if p_terms.every is not null then
+    p_gate.tat := greatest(p_gate.tat, p_at - (p_terms.burst - 1) * p_terms.every) + p_n * p_terms.every;
+  end if;
+  if p_terms.failures is not null then
+    p_gate.starts := p_gate.starts + p_n;
+  end if;
+  if p_gate.state = 'half-open' then
+    p_gate.probes_left := p_gate.probes_left - p_n;
+  end if;
+  return p_gate;
+end
+$$;
+
+revoke all on function leasehold.take_slot(leasehold.gate_now, leasehold.gate_terms, timestamptz, integer) from public;
