@@ -1,0 +1,116 @@
+"""Flows on a real worker: results reach children, steps are added as a step ends, waits hold nobody."""
+
+from typing import Any
+
+import pytest
+
+from leasehold.app import Leasehold
+from leasehold.context import Context, SyncContext
+from leasehold.engine.database import Database, Role
+from leasehold.engine.flows import Flows
+from leasehold.flows import approval, chain, group, sleep, step
+from tests.cell import Cell
+from tests.waiting import eventually
+from tests.worker import apps
+from tests.worker.running import running
+
+app = Leasehold()
+
+
+@app.handler("t.find")
+async def find(ctx: Context, count: int) -> int:
+    async with ctx.transaction() as tx:
+        await tx.add(group(step("t.page", n) for n in range(count)))
+        return await tx.complete(count)
+
+
+@app.handler("t.find_sync")
+def find_sync(ctx: SyncContext, count: int) -> int:
+    with ctx.transaction() as tx:
+        tx.add(group(step("t.page", n) for n in range(count)))
+        return tx.complete(count)
+
+
+@app.handler("t.page")
+async def page(ctx: Context, n: int) -> int:
+    return n * n
+
+
+@app.handler("t.sum")
+async def total(ctx: Context) -> dict[str, Any]:
+    parents = await ctx.parents()
+    return {"sum": sum(one.result for one in parents if one.kind == "t.page"), "parents": len(parents)}
+
+
+@app.handler("t.sum_sync")
+def total_sync(ctx: SyncContext) -> dict[str, Any]:
+    return {"sum": sum(one.result for one in ctx.parents() if one.kind == "t.page"), "parents": len(ctx.results())}
+
+
+@pytest.fixture
+async def flows(cell: Cell, worker_db: Database) -> Flows:
+    return Flows(worker_db, cell.tenant_a, lambda: None)
+
+
+async def result(cell: Cell, flows: Flows, flow_id: Any, name: str) -> Any:
+    [one] = [one for one in await flows.steps(flow_id) if one.name == name]
+    [row] = await cell.look(f"select result from leasehold.outcome where job_id = '{one.job_id}'")
+    return row["result"]
+
+
+@pytest.mark.parametrize("suffix", ["", "_sync"])
+async def test_a_handler_fans_out_and_another_sums_up(cell: Cell, flows: Flows, suffix: str) -> None:
+    async with running(cell, app):
+        flow_id = await flows.start(chain(step(f"t.find{suffix}", 5), step(f"t.sum{suffix}", name="sum")))
+        flow = await flows.wait(flow_id, timeout=60)
+        assert (flow.state, flow.counts) == ("succeeded", {"succeeded": 7}), flow
+        assert await result(cell, flows, flow_id, "sum") == {"sum": 30, "parents": 6}
+
+
+async def test_events_of_a_flow_are_followed_to_its_end(cell: Cell, flows: Flows) -> None:
+    async with running(cell, app):
+        flow_id = await flows.start(
+            chain(step("t.page", 1), sleep(0.1), approval("go?", name="ask"), step("t.page", 2))
+        )
+        seen = []
+        async for event in flows.follow(flow_id):
+            seen.append(event.type)
+            if event.message == "ask":
+                [asked] = await flows.approvals()
+                await flows.approve(asked.job_id, actor="ada")
+    assert (seen[0], seen[-1], seen.count("waiting")) == ("started", "succeeded", 2)
+    assert (await result(cell, flows, flow_id, "ask"))["actor"] == "ada"
+
+
+async def test_an_approval_survives_the_worker_that_asked(cell: Cell, flows: Flows) -> None:
+    async with running(cell, app):
+        flow_id = await flows.start(chain(step("t.page", 1), approval("go?"), step("t.page", 2)))
+
+        async def waits() -> bool:
+            return len(await flows.approvals()) == 1
+
+        await eventually(waits, what="the question")
+    [asked] = await flows.approvals()
+    await flows.approve(asked.job_id)
+    async with running(cell, app):
+        assert (await flows.wait(flow_id, timeout=60)).state == "succeeded"
+
+
+async def test_an_isolated_step_hears_of_its_parents(cell: Cell, flows: Flows) -> None:
+    async with running(cell, apps.app):
+        flow_id = await flows.start(chain(step("t.fine", name="first"), step("i.results", name="second")))
+        assert (await flows.wait(flow_id, timeout=60)).state == "succeeded"
+    assert (await result(cell, flows, flow_id, "second")).keys() == {"first"}
+
+
+async def test_an_app_starts_a_flow_with_the_types_of_its_handlers(cell: Cell, flows: Flows) -> None:
+    from leasehold.settings import Settings
+
+    asking = Leasehold(Settings(api_url=cell.url(Role.API), tenant="a"))
+    asking.include(app)
+    async with running(cell, app), asking:
+        flow = asking.flow("pages", deadline=600)
+        flow.add("t.sum", name="sum", after=[flow.add("t.page", n) for n in range(3)])
+        flow_id = await flow.start()
+        assert (await flows.wait(flow_id, timeout=60)).name == "pages"
+        assert await result(cell, flows, flow_id, "sum") == {"sum": 5, "parents": 3}
