@@ -1,0 +1,77 @@
+"""From what an issuer says of somebody to a session of theirs."""
+
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from fastapi import Request
+
+from leasehold.api.auth import unauthenticated
+from leasehold.api.here import client_address
+from leasehold.api.limits import refuse_if_spent
+from leasehold.api.oidc import Issuer, IssuerAway, NotVouched
+from leasehold.api.problems import Problem
+from leasehold.api.services import Services, services_of
+from leasehold.api.sessions import session_seconds
+from leasehold.engine import people
+from leasehold.engine.people import Person, Vouched
+from leasehold.keys import Key
+from leasehold.log import emit
+
+
+def issuer_of(services: Services) -> Issuer:
+    if services.issuer is None:
+        raise Problem(
+            "forbidden", "this server knows no issuer that vouches for people", hint="set LEASEHOLD_OIDC_ISSUER on it"
+        )
+    return services.issuer
+
+
+async def admit(services: Services, who: Vouched, session: Key, *, first: bool = False) -> Person:
+    """Let them in, and begin the session; as operator only where this server has the operator's login.
+
+    ``first`` makes the first person of a fresh installation an operator.
+    """
+    signup, seconds = services.settings.signup == "open", session_seconds(services)
+    if services.operator_db is None:
+        person = await people.sign_in_person(
+            services.db, who, session, services.peppers, signup=signup, seconds=seconds
+        )
+    else:
+        person = await people.sign_in_staff(
+            services.operator_db,
+            who,
+            session,
+            services.peppers,
+            signup=signup,
+            seconds=seconds,
+            first=first,
+        )
+    if person is None:
+        raise Problem(
+            "forbidden",
+            f"nobody has invited {who.email}",
+            hint="ask the owner of a tenant for an invitation of exactly this address",
+        )
+    return person
+
+
+@asynccontextmanager
+async def refusing(request: Request) -> AsyncIterator[None]:
+    """Whoever is refused is counted, and has to wait after too many; an issuer that is away is nobody's fault."""
+    services = services_of(request)
+    address = client_address(request)
+    refuse_if_spent(services.ip_refusals.look(address), left=1)
+    try:
+        yield
+    except NotVouched as problem:
+        services.ip_refusals.take(address)
+        emit("sign-in refused", level=logging.WARNING, reason=str(problem))
+        raise unauthenticated(str(problem)) from None
+    except IssuerAway as problem:
+        emit("issuer away", level=logging.ERROR, reason=str(problem))
+        raise Problem("unavailable", "the issuer that vouches for people does not answer now", retry_after=5) from None
+    except Problem as problem:
+        if problem.code in ("forbidden", "unauthenticated"):
+            services.ip_refusals.take(address)
+        raise
