@@ -1,0 +1,504 @@
+"""A worker over HTTP: claim, run, beat, finish. It needs a key with the scope ``work`` and nothing of the database.
+
+One event loop claims and reports; beats come from a thread of their own, so that a handler which blocks the loop does
+not cost the leases. What the server says of a lost lease ends the attempt, and nothing of it is reported.
+"""
+
+import asyncio
+import dataclasses
+import inspect
+import json
+import logging
+import os
+import random
+import signal
+import socket
+import threading
+import time
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from contextlib import suppress
+from contextvars import copy_context
+from enum import StrEnum
+from typing import Any, TypeVar, get_type_hints
+
+from leasehold import log, payload
+from leasehold.errors import BadInput, LeaseholdError, LeaseLost, NotAllowed, TooLarge, WorkerLost
+from leasehold.job import Grant
+from leasehold.outcomes import Cancel, Fail, InvalidPayload, InvalidResult, Retry, Snooze, describe
+from leasehold.remote import calls
+from leasehold.remote.client import AsyncClient, Client
+from leasehold.remote.context import Attempt, Context, SyncContext
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+#: Seconds that the server may keep a claim waiting.
+_WAIT_SECONDS = 20.0
+#: A kind that nobody here knows is given back for about this long; a payload of a later version waits as long.
+_LATER_SECONDS = 30.0
+#: Stop before the server would give the leases to others.
+_SAFE = 0.9
+_MOST_REPORTS = 100
+
+
+class Stop(StrEnum):
+    """Why the worker ends an attempt that has not ended by itself."""
+
+    CANCELED = "canceled"  # somebody asked for it, and the grace is over
+    TIMED_OUT = "timed out"
+    LOST = "lost"  # the lease may be another's by now: nothing is reported
+    RELEASED = "released"  # the worker stops; the job goes back uncounted
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class _Handler:
+    function: Callable[..., Any]
+    blocking: bool
+    takes: type | None  # a dataclass that the payload is read into
+    with_payload: bool
+    version: int
+
+
+class _Execution:
+    """An attempt while it runs."""
+
+    def __init__(self, grant: Grant, handler: _Handler, worker_id: str) -> None:
+        self.attempt = Attempt(grant, worker_id)
+        self.grant = grant
+        self.handler = handler
+        self.started_at = time.monotonic()
+        self.stop: Stop | None = None
+        self.task: asyncio.Task[None] | None = None
+        self.timers: list[asyncio.TimerHandle] = []
+
+    def interrupt(self, why: Stop) -> None:
+        """A thread cannot be interrupted: its handler is told, and its end is waited for."""
+        if self.stop is None or why in (Stop.LOST, Stop.RELEASED):
+            self.stop = why
+        self.attempt.cancel()
+        if self.task and (not self.handler.blocking or why is Stop.RELEASED):
+            self.task.cancel()
+
+    def log_fields(self) -> dict[str, Any]:
+        grant = self.grant
+        trace_id = grant.traceparent.split("-")[1] if grant.traceparent and grant.traceparent.count("-") == 3 else None
+        return {
+            "worker_id": self.attempt.worker_id,
+            "job_id": grant.job_id,
+            "kind": grant.kind,
+            "tenant_id": grant.tenant_id,
+            "attempt": grant.attempt,
+            "trace_id": trace_id,
+        }
+
+
+class Worker:
+    """Runs jobs of the queues that its key names.
+
+    worker = Worker("https://jobs.example.com", key, slots=4)
+
+    @worker.handler("films.render")
+    async def render(ctx: Context, film: Film) -> dict: ...
+
+    worker.main()
+    """
+
+    def __init__(
+        self,
+        url: str,
+        key: str,
+        *,
+        queues: Sequence[str] | None = None,
+        slots: int = 10,
+        name: str | None = None,
+        version: str = "0",
+        lease_s: float = 60.0,
+        grace_s: float = 30.0,
+        cancel_grace_s: float = 10.0,
+    ) -> None:
+        self.name = name or f"{socket.gethostname()}-{os.getpid()}"
+        self.worker_id: str | None = None  # None while it is not registered, or was declared lost
+        self._url, self._key = url, key
+        self._queues, self._slots, self._version = queues, slots, version
+        self._lease_s, self._grace_s, self._cancel_grace_s = lease_s, grace_s, cancel_grace_s
+        self._handlers: dict[str, _Handler] = {}
+        self._old_ids: list[str] = []  # under which we may still hold leases
+        self._running: dict[int, _Execution] = {}  # by token
+        self._ended: dict[int, dict[str, Any]] = {}  # by token: to be reported
+        self._stopping = asyncio.Event()
+        self._forced = asyncio.Event()
+        self._room = asyncio.Event()
+        self._news = asyncio.Event()
+        self._closing = threading.Event()
+        self._heard_at = 0.0  # when the newest beat that got through was sent: the lease counts from there
+
+    def handler(self, kind: str, *, version: int = 1) -> Callable[[F], F]:
+        """Handle a kind: an async function, or a sync one, which runs in a thread. It takes (ctx) or (ctx, payload)."""
+
+        def register(function: F) -> F:
+            if kind in self._handlers:
+                raise BadInput(f"there are two handlers for {kind}")
+            names = list(inspect.signature(function).parameters)
+            if not 1 <= len(names) <= 2:
+                raise BadInput(f"the handler of {kind} takes (ctx) or (ctx, payload), not {names}")
+            takes = get_type_hints(function).get(names[-1]) if len(names) == 2 else None
+            self._handlers[kind] = _Handler(
+                function=function,
+                blocking=not inspect.iscoroutinefunction(function),
+                takes=takes if isinstance(takes, type) and dataclasses.is_dataclass(takes) else None,
+                with_payload=len(names) == 2,
+                version=version,
+            )
+            return function
+
+        return register
+
+    def main(self, *, json_logs: bool = True, log_level: str = "info") -> None:
+        """Run until SIGINT or SIGTERM; a second one does not wait for what runs."""
+        log.configure(json_lines=json_logs, level=log_level)
+
+        async def run() -> None:
+            loop = asyncio.get_running_loop()
+            for number in (signal.SIGINT, signal.SIGTERM):
+                loop.add_signal_handler(number, self.stop)
+            await self.run()
+
+        asyncio.run(run())
+
+    def stop(self) -> None:
+        """Claim no more, and leave when what runs has ended; called again: at once."""
+        if self._stopping.is_set():
+            self._forced.set()
+        self._stopping.set()
+        self._room.set()
+
+    async def run(self) -> None:
+        """Work until stopped; leaves no lease behind."""
+        self._loop = asyncio.get_running_loop()
+        async with AsyncClient(self._url, self._key) as self._client:
+            with Client(self._url, self._key) as self._sync:
+                await self._register()
+                heart = threading.Thread(target=self._beat_forever, name="leasehold-heart", daemon=True)
+                heart.start()
+                reporting = asyncio.create_task(self._report_forever())
+                try:
+                    await self._work()
+                    await self._drain()
+                finally:
+                    await self._interrupt_all()
+                    reporting.cancel()
+                    await asyncio.wait([reporting])
+                    await self._leave()
+                    self._closing.set()
+                    await asyncio.to_thread(heart.join)
+
+    async def _register(self) -> None:
+        for old in self._old_ids:  # what we let go and nobody has taken yet is free at once
+            await self._client.ask(calls.stop(old))
+        self._old_ids.clear()
+        since = time.monotonic()
+        made = await self._client.ask(
+            calls.register(
+                {
+                    "name": self.name,
+                    "version": self._version,
+                    "queues": self._queues,
+                    "kinds": sorted(self._handlers),
+                    "slots": self._slots,
+                    "lease_s": self._lease_s,
+                }
+            )
+        )
+        self._heard_at = since
+        self.worker_id = str(made["worker_id"])
+        log.emit("worker started", worker=self.name, worker_id=self.worker_id, slots=self._slots)
+
+    # -- claim --------------------------------------------------------------------------------------------------
+
+    async def _work(self) -> None:
+        while not self._stopping.is_set():
+            self._room.clear()
+            free = self._slots - len(self._running) - len(self._ended)
+            if free <= 0:
+                await self._room.wait()
+                continue
+            try:
+                if self.worker_id is None:
+                    await self._register()
+                await self._claim(free)
+            except WorkerLost as problem:
+                self._lose(self.worker_id, str(problem))
+            except NotAllowed:
+                raise
+            except LeaseholdError as problem:
+                log.emit("server unreachable", level=logging.WARNING, problem=problem)
+                await self._pause()
+
+    async def _claim(self, free: int) -> None:
+        """Wait for jobs; a stop does not wait with us. What is granted then is given back as we leave."""
+        worker_id = self.worker_id
+        assert worker_id is not None
+        held = [*self._running, *self._ended]
+        claim = asyncio.create_task(self._client.ask(calls.claim(worker_id, free, held, _WAIT_SECONDS), tries=1))
+        stopping = asyncio.create_task(self._stopping.wait())
+        try:
+            await asyncio.wait({claim, stopping}, return_when=asyncio.FIRST_COMPLETED)
+            if not claim.done():
+                return
+            for grant in claim.result():
+                if worker_id == self.worker_id:  # else we were declared lost meanwhile, and so are these
+                    self._start(grant, worker_id)
+        finally:
+            for task in (claim, stopping):
+                task.cancel()
+            await asyncio.wait({claim, stopping})
+
+    async def _pause(self) -> None:
+        try:
+            async with asyncio.timeout(random.uniform(0.1, 1.0)):
+                await self._stopping.wait()
+        except TimeoutError:
+            pass
+
+    # -- run ----------------------------------------------------------------------------------------------------
+
+    def _start(self, grant: Grant, worker_id: str) -> None:
+        handler = self._handlers.get(grant.kind)
+        if handler is None:
+            log.emit("unknown kind", level=logging.WARNING, kind=grant.kind, known=sorted(self._handlers))
+            self._end(grant, {"outcome": "released", "delay_s": _LATER_SECONDS * random.uniform(0.8, 1.2)})
+            return
+        execution = _Execution(grant, handler, worker_id)
+        self._running[grant.token] = execution
+        execution.timers.append(self._loop.call_later(grant.timeout_s, execution.interrupt, Stop.TIMED_OUT))
+        execution.task = asyncio.create_task(self._attempt(execution))
+
+    async def _attempt(self, execution: _Execution) -> None:
+        log.bind_task(execution.log_fields)
+        ended: dict[str, Any] | None = None
+        try:
+            try:
+                ended = {"outcome": "succeeded", "result": _storable(await self._call(execution))}
+            except LeaseLost:
+                execution.stop = Stop.LOST
+            except BaseException as error:  # whatever a handler raises, the worker lives
+                ended = _judge(execution, error)
+        finally:
+            for timer in execution.timers:
+                timer.cancel()
+            self._running.pop(execution.grant.token, None)
+            if execution.stop is Stop.LOST:
+                ended = None
+            if ended:
+                self._end(execution.grant, ended)
+            self._room.set()
+        outcome = ended["outcome"] if ended else "dropped"
+        level = logging.DEBUG if outcome == "succeeded" else logging.INFO
+        took = time.monotonic() - execution.started_at
+        log.emit("attempt ended", level=level, outcome=outcome, duration_ms=round(took * 1000, 1))
+
+    def _call(self, execution: _Execution) -> Awaitable[Any]:
+        handler, grant = execution.handler, execution.grant
+        if grant.version > handler.version:
+            raise Snooze(f"the payload has version {grant.version}, this program knows {handler.version}", after=30.0)
+        arguments = (_payload(handler, grant.payload),) if handler.with_payload else ()
+        if handler.blocking:
+            return _in_thread(handler.function, SyncContext(execution.attempt, self._sync), *arguments)
+        call: Coroutine[Any, Any, Any] = handler.function(Context(execution.attempt, self._client), *arguments)
+        return call
+
+    def _end(self, grant: Grant, ended: Mapping[str, Any]) -> None:
+        self._ended[grant.token] = {"job_id": str(grant.job_id), "token": str(grant.token), **ended}
+        self._news.set()
+
+    # -- report -------------------------------------------------------------------------------------------------
+
+    async def _report_forever(self) -> None:
+        while True:
+            await self._news.wait()
+            self._news.clear()
+            while self._ended and self.worker_id is not None:
+                try:
+                    await self._report()
+                except WorkerLost as problem:
+                    self._lose(self.worker_id, str(problem))
+                except LeaseholdError as problem:
+                    log.emit("server unreachable", level=logging.WARNING, problem=problem)
+                    await asyncio.sleep(random.uniform(0.1, 1.0))
+
+    async def _report(self) -> None:
+        """Say how attempts ended. They stay with us until there is an answer: a report may come twice."""
+        batch = dict(list(self._ended.items())[:_MOST_REPORTS])
+        try:
+            items = await self._client.ask(calls.finish(str(self.worker_id), [*batch.values()]))
+        except TooLarge:
+            items = [await self._report_one(one) for one in batch.values()]
+        for item in items:
+            ended = self._ended.pop(int(item["token"]), None)
+            if ended is None:
+                continue
+            if item["code"] == "invalid":
+                error = json.loads(describe(InvalidResult(item["detail"])))
+                self._ended[int(item["token"])] = {**_place(ended), "outcome": "failed", "error": error}
+            elif item["code"] == "lease_lost":
+                fields = {"job_id": ended["job_id"], "outcome": ended["outcome"], "why": "lease lost"}
+                log.emit("finish refused", level=logging.WARNING, **fields)
+        self._room.set()
+
+    async def _report_one(self, ended: Mapping[str, Any]) -> dict[str, Any]:
+        try:
+            return (await self._client.ask(calls.finish(str(self.worker_id), [ended])))[0]
+        except TooLarge as problem:
+            return {"token": ended["token"], "code": "invalid", "detail": str(problem)}
+
+    # -- leases -------------------------------------------------------------------------------------------------
+
+    def _beat_forever(self) -> None:
+        """In a thread of its own."""
+        pause = self._lease_s / 3
+        while not self._closing.wait(pause):
+            worker_id, sent_at = self.worker_id, time.monotonic()
+            if worker_id is None:
+                continue
+            try:
+                cancel, lost = self._sync.ask(calls.beat(worker_id, list(self._running)), tries=1)
+            except WorkerLost as problem:
+                self._tell(self._lose, worker_id, str(problem))
+            except LeaseholdError as problem:
+                pause = min(1.0, self._lease_s / 10)
+                if time.monotonic() - self._heard_at > self._lease_s * _SAFE:
+                    self._tell(self._lose, worker_id, f"no beat got through: {problem}")
+            else:
+                pause, self._heard_at = self._lease_s / 3, sent_at
+                self._tell(self._heard, cancel, lost)
+
+    def _tell(self, function: Callable[..., None], *args: Any) -> None:
+        with suppress(RuntimeError):  # the loop has ended meanwhile
+            self._loop.call_soon_threadsafe(function, *args)
+
+    def _heard(self, cancel: set[int], lost: set[int]) -> None:
+        for token in lost:
+            if execution := self._running.get(token):
+                log.emit("lease lost", level=logging.WARNING, job_id=execution.grant.job_id)
+                execution.interrupt(Stop.LOST)
+        for token in cancel:
+            execution = self._running.get(token)
+            if execution and not execution.attempt.cancelled.is_set():
+                execution.attempt.cancel()
+                execution.timers.append(self._loop.call_later(self._cancel_grace_s, execution.interrupt, Stop.CANCELED))
+
+    def _lose(self, worker_id: str | None, why: str) -> None:
+        """What we hold may be others' by now: stop it all, report nothing of it, come back under a new id."""
+        if worker_id is None or worker_id != self.worker_id:
+            return
+        log.emit("worker declared lost", level=logging.WARNING, worker=self.name, worker_id=worker_id, why=why)
+        self.worker_id = None
+        self._old_ids.append(worker_id)
+        self._ended.clear()
+        for execution in list(self._running.values()):
+            execution.interrupt(Stop.LOST)
+        self._room.set()
+
+    # -- the end ------------------------------------------------------------------------------------------------
+
+    async def _drain(self) -> None:
+        """Give what runs its grace."""
+        try:
+            async with asyncio.timeout(self._grace_s):
+                while (self._running or self._ended) and not self._forced.is_set():
+                    self._room.clear()
+                    await self._room.wait()
+        except TimeoutError:
+            pass
+
+    async def _interrupt_all(self) -> None:
+        left = list(self._running.values())
+        for execution in left:
+            execution.interrupt(Stop.RELEASED)
+        if tasks := [one.task for one in left if one.task]:
+            await asyncio.wait(tasks, timeout=self._cancel_grace_s)
+
+    async def _leave(self) -> None:
+        if self.worker_id is None:
+            return
+        try:
+            if self._ended:
+                await self._report()
+            released = await self._client.ask(calls.stop(self.worker_id), tries=2)
+            log.emit("worker stopped", worker=self.name, released=released)
+        except LeaseholdError as problem:
+            log.emit("worker stopped without goodbye", level=logging.WARNING, worker=self.name, problem=problem)
+
+
+def _judge(execution: _Execution, error: BaseException) -> dict[str, Any] | None:
+    """How an attempt ended that did not return; None where nothing is to be said."""
+    match error:
+        case Snooze():
+            return {"outcome": "snoozed", "delay_s": error.after}
+        case Retry():
+            return {"outcome": "errored", "error": _described(error), "delay_s": error.after}
+        case Cancel():
+            return {"outcome": "canceled", "error": _described(error)}
+        case Fail():
+            return {"outcome": "failed", "error": _described(error)}
+    match execution.stop:
+        case Stop.LOST | Stop.RELEASED:  # all that is left goes back as the worker leaves
+            return None
+        case Stop.CANCELED:
+            return {"outcome": "canceled"}
+        case Stop.TIMED_OUT:
+            late = TimeoutError(f"took longer than {execution.grant.timeout_s:g} s")
+            return {"outcome": "errored", "error": _described(late)}
+    if isinstance(error, asyncio.CancelledError) and execution.attempt.cancelled.is_set():
+        return {"outcome": "canceled"}
+    return {"outcome": "errored", "error": _described(error)}
+
+
+def _described(error: BaseException) -> dict[str, Any]:
+    return dict(json.loads(describe(error)))
+
+
+def _payload(handler: _Handler, value: Any) -> Any:
+    if handler.takes is None:
+        return value
+    try:
+        return handler.takes(**value)
+    except TypeError as problem:
+        raise InvalidPayload(str(problem)) from None
+
+
+def _storable(result: Any) -> Any:
+    """A result as JSON has it."""
+    plain = dataclasses.asdict(result) if dataclasses.is_dataclass(result) and not isinstance(result, type) else result
+    try:
+        return json.loads(payload.encode(plain, what="result"))
+    except (BadInput, TooLarge) as problem:
+        raise InvalidResult(str(problem)) from None
+
+
+def _place(ended: Mapping[str, Any]) -> dict[str, Any]:
+    return {"job_id": ended["job_id"], "token": ended["token"]}
+
+
+async def _in_thread(function: Callable[..., Any], *args: Any) -> Any:
+    """In a thread that does not keep the process alive: one that hangs must not outlast a worker that stops."""
+    loop = asyncio.get_running_loop()
+    answer: asyncio.Future[tuple[Any, BaseException | None]] = loop.create_future()
+    run = copy_context().run
+
+    def deliver(value: tuple[Any, BaseException | None]) -> None:
+        if not answer.done():
+            answer.set_result(value)
+
+    def work() -> None:
+        try:
+            value: tuple[Any, BaseException | None] = (run(function, *args), None)
+        except BaseException as error:
+            value = (None, error)
+        with suppress(RuntimeError):  # the loop has ended meanwhile: nobody waits for the answer
+            loop.call_soon_threadsafe(deliver, value)
+
+    threading.Thread(target=work, name="leasehold-handler", daemon=True).start()
+    result, error = await answer
+    if error is not None:
+        raise error
+    return result

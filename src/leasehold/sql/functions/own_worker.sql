@@ -1,0 +1,20 @@
+-- The remote worker that this key has registered, alive or not. A tenant's worker is found only where its tenant is set, and
+-- one that serves all only where none is. LH411 for any other: whoever asks has to register anew.
+create or replace function leasehold.own_worker(p_worker uuid, p_key text) returns leasehold.worker
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_worker leasehold.worker;
+begin
+  select * into v_worker from leasehold.worker
+  where worker_id = p_worker and key_id = p_key
+    and tenant_id is not distinct from nullif(current_setting('leasehold.tenant', true), '')::uuid;
+  if not found then
+    raise exception 'worker % is not registered, or was declared lost', p_worker using errcode = 'LH411';
+  end if;
+  return v_worker;
+end
+$$;
+
+revoke all on function leasehold.own_worker(uuid, text) from public;
