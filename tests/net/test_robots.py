@@ -6,7 +6,7 @@ import time
 import pytest
 
 from leasehold.errors import FetchRefused
-from leasehold.net.robots import KEPT_SECONDS, MAX_BYTES, RETRY_SECONDS, Robots, Rules, product
+from leasehold.net.robots import KEPT_SECONDS, MAX_BYTES, RETRY_SECONDS, Kept, Robots, Rules, product
 from leasehold.net.urls import parse_url
 from tests.net.world import Site, World, moved, page, serving, world
 
@@ -49,6 +49,23 @@ def test_rules_are_those_for_our_name() -> None:
     assert (ours.crawl_delay, others.crawl_delay) == (2.5, None)
 
 
+@pytest.mark.parametrize(
+    ("agent", "path", "line"),
+    [
+        (AGENT, "/secret/x", "Disallow: /secret"),
+        ("OtherBot/2", "/private", "Disallow: /private"),
+        ("Third", "/a/b.php", "Disallow: /*.php$"),
+    ],
+)
+def test_what_forbids_is_told(agent: str, path: str, line: str) -> None:
+    file = (
+        RULES + b"\nUser-agent: Fourth\nDisallow: /secret/x/y\n\nUser-agent: third\nDisallow: /a.\nDisallow: /*.php$\n"
+    )
+    rules = Rules.read(200, file, user_agent=agent)
+    assert not allows(rules, path)
+    assert rules.forbidding(parse_url(f"https://shop.test{path}")) == line
+
+
 def test_what_is_past_the_limit_is_not_read() -> None:
     body = b"#" * MAX_BYTES + b"\nUser-agent: *\nDisallow: /"
     assert allows(Rules.read(200, body, user_agent=AGENT), "/")
@@ -77,8 +94,26 @@ class Clock:
         return self.now
 
 
-def robots(w: World, clock: Clock) -> Robots:
-    return Robots(w.fetcher, user_agent=AGENT, clock=clock)
+class Nowhere:
+    """Keeps nothing: what is asked twice was asked of the site, or is in memory."""
+
+    async def load(self, origin: str) -> Kept | None:
+        return None
+
+    async def keep(self, origin: str, kept: Kept) -> None:
+        assert kept.seconds in (KEPT_SECONDS, RETRY_SECONDS)
+
+
+class Asker:
+    def __init__(self, w: World, clock: Clock) -> None:
+        self._robots = Robots(w.fetcher, clock=clock)
+
+    async def rules(self, url: str) -> Rules:
+        return await self._robots.rules(parse_url(url), user_agent=AGENT, store=Nowhere())
+
+
+def robots(w: World, clock: Clock) -> Asker:
+    return Asker(w, clock)
 
 
 async def test_a_file_is_fetched_once_a_day() -> None:

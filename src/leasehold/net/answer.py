@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import AsyncIterator
+from contextlib import aclosing
 from dataclasses import dataclass, field
 from email.message import Message
 from hashlib import sha256
@@ -107,13 +108,24 @@ class Answer:
     def header(self, name: str) -> str | None:
         return joined(self.headers, name)
 
-    async def chunks(self, *, truncate: bool = False) -> AsyncIterator[bytes]:
+    def chunks(self, *, truncate: bool = False) -> AsyncIterator[bytes]:
         """The decoded body in pieces. Above the limit of the request it is cut, or FetchTooLarge is raised."""
+        return self._decoded(self._raw(), truncate=truncate)
+
+    async def read(self, *, truncate: bool = False) -> bytes:
+        """The same as a whole."""
+        return await self._exchange.step(self._ask.url, self._joined(truncate=truncate))
+
+    async def _joined(self, *, truncate: bool) -> bytes:
+        async with aclosing(self._response.aiter_stream()) as stream:
+            return b"".join([piece async for piece in self._decoded(stream, truncate=truncate)])
+
+    async def _decoded(self, stream: AsyncIterator[bytes], *, truncate: bool) -> AsyncIterator[bytes]:
         decoder = Decoder(self._codings())
         left = self._exchange.max_bytes
         if not truncate and decoder.is_identity and self._announced() > left:
             raise self._too_large()
-        async for raw in self._raw():
+        async for raw in stream:
             for piece in decoder.feed(raw):
                 if len(piece) > left:
                     if not truncate:
@@ -146,18 +158,16 @@ class Answer:
         stream = self._response.aiter_stream()
         try:
             while True:
-                async with self._exchange.step(self._ask.url):
-                    try:
-                        piece = await anext(stream)
-                    except StopAsyncIteration:
-                        return
+                piece = await self._exchange.step(self._ask.url, anext(stream, None))
+                if piece is None:
+                    return
                 yield piece
         finally:
             await stream.aclose()
 
 
 async def read_whole(answer: Answer, exchange: Exchange, *, truncate: bool) -> Fetched:
-    body = b"".join([piece async for piece in answer.chunks(truncate=truncate)])
+    body = await answer.read(truncate=truncate)
     return Fetched(
         status=answer.status,
         headers=answer.headers,

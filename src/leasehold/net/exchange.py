@@ -2,14 +2,17 @@
 
 import asyncio
 import ssl
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Iterator
+from contextlib import contextmanager
+from typing import TypeVar
 
 import httpcore2
 
 from leasehold.errors import BadInput, BadResponse, FetchRefused, FetchTooSlow, FetchUnreachable, LeaseholdError
 from leasehold.net.meter import Meter
 from leasehold.net.urls import Url
+
+T = TypeVar("T")
 
 _CLIENT_ERRORS = (
     httpcore2.NetworkError,
@@ -33,13 +36,21 @@ class Exchange:
     def seconds(self) -> float:
         return asyncio.get_running_loop().time() - self._started
 
-    @asynccontextmanager
-    async def step(self, url: Url) -> AsyncIterator[None]:
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Time that does not count: the other side does not know yet that it will be asked."""
+        began = asyncio.get_running_loop().time()
+        try:
+            yield
+        finally:
+            self._started += asyncio.get_running_loop().time() - began
+
+    async def step(self, url: Url, work: Awaitable[T]) -> T:
         try:
             # One deadline for all: a server that drips never trips a timeout of a single read.
             async with asyncio.timeout_at(self._started + self._timeout):
-                with self.meter.running():
-                    yield
+                with self.meter:
+                    return await work
         except TimeoutError:
             raise FetchTooSlow(f"{url.host} took longer than {self._timeout:g} s") from None
         except _CLIENT_ERRORS as problem:

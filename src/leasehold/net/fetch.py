@@ -6,15 +6,17 @@ async with Fetcher(settings) as fetcher:
 
 import logging
 import ssl
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 from types import TracebackType
 from typing import Self, TypedDict, Unpack
 from urllib.parse import unquote, urlsplit
 
 import httpcore2
 
+from leasehold import tracing
 from leasehold.errors import BadResponse, BadSetting, FetchError, FetchRefused
 from leasehold.log import emit
 from leasehold.net.address import Address
@@ -37,6 +39,9 @@ KEPT_CONNECTIONS = 100
 KEPT_SECONDS = 5.0
 
 
+Before = Callable[[Url], Awaitable[None]]
+
+
 class Options(TypedDict, total=False):
     """What may be said about a request; what is not said comes from the settings."""
 
@@ -47,6 +52,7 @@ class Options(TypedDict, total=False):
     max_redirects: int  #: 0: a redirect is the answer. Only GET and HEAD are redirected at all
     etag: str | None  #: of the last answer: 304 with no body when nothing has changed
     last_modified: str | None
+    before: Before  #: asked for leave before each request, also before redirected ones
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,6 +76,7 @@ class Fetcher:
     ) -> None:
         self._settings = settings or Settings()
         self._policy = Policy.from_settings(self._settings, is_own=is_own_address)
+        self._judge = lru_cache(maxsize=4096)(self._policy.judge_url)  # what is dialled is judged again
         self._resolver = resolver or SystemResolver()
         self._proxy = _proxy(self._settings.fetch_proxy)
         dialer = dialer or httpcore2.AnyIOBackend()
@@ -97,16 +104,18 @@ class Fetcher:
     async def request(self, method: str, url: str, *, truncate: bool = False, **options: Unpack[Options]) -> Fetched:
         """The whole answer, or a FetchError. ``truncate`` cuts a body that is too large."""
         exchange = self._exchange(options)
-        with _reported():
+        with _reported(method, url) as span:
             async with self._opened(method, url, options, exchange) as answer:
+                span.set("http.response.status_code", answer.status)
                 return await read_whole(answer, exchange, truncate=truncate)
 
     @asynccontextmanager
     async def stream(self, method: str, url: str, **options: Unpack[Options]) -> AsyncIterator[Answer]:
         """The head of the answer; read its body by ``chunks`` inside the block. The deadline holds for that too."""
         exchange = self._exchange(options)
-        with _reported():
+        with _reported(method, url) as span:
             async with self._opened(method, url, options, exchange) as answer:
+                span.set("http.response.status_code", answer.status)
                 yield answer
 
     async def check(self, url: str) -> Checked:
@@ -134,7 +143,7 @@ class Fetcher:
         hops: list[Hop] = []
         past = [ask.url]
         while True:
-            response = await self._send(ask, exchange, redirected_by=past[-2] if hops else None)
+            response = await self._send(ask, exchange, options.get("before"), redirected_by=past[-2] if hops else None)
             try:
                 following = _following(ask, response, past=past, limit=limit)
                 if following is None:
@@ -146,8 +155,13 @@ class Fetcher:
             past.append(following.url)
             ask = following
 
-    async def _send(self, ask: Ask, exchange: Exchange, *, redirected_by: Url | None) -> httpcore2.Response:
+    async def _send(
+        self, ask: Ask, exchange: Exchange, before: Before | None, *, redirected_by: Url | None
+    ) -> httpcore2.Response:
         try:
+            if before:
+                with exchange.paused():
+                    await before(ask.url)
             return await self._exchanged(ask, exchange)
         except FetchRefused as problem:
             if redirected_by is None:
@@ -155,10 +169,10 @@ class Fetcher:
             raise _as_redirect(problem, redirected_by) from None
 
     async def _exchanged(self, ask: Ask, exchange: Exchange) -> httpcore2.Response:
-        self._policy.judge_url(ask.url)
+        self._judge(ask.url)
         exchange.meter.expect_head()
-        async with exchange.step(ask.url):
-            response = await self._pool.handle_async_request(_request(ask, proxied=self._proxy is not None))
+        request = _request(ask, proxied=self._proxy is not None)
+        response = await exchange.step(ask.url, self._pool.handle_async_request(request))
         exchange.meter.head_is_complete()
         if response.status == 101:
             await response.aclose()
@@ -172,6 +186,8 @@ def _headers(options: Options) -> dict[str, str]:
         headers["If-None-Match"] = etag
     if last_modified := options.get("last_modified"):
         headers["If-Modified-Since"] = last_modified
+    if (trace := tracing.traceparent()) and not any(name.lower() == "traceparent" for name in headers):
+        headers["traceparent"] = trace
     return headers
 
 
@@ -196,7 +212,14 @@ def _following(ask: Ask, response: httpcore2.Response, *, past: list[Url], limit
 def _as_redirect(problem: FetchRefused, by: Url) -> FetchRefused:
     """A redirect may name what the caller is not to know."""
     detail = problem.detail or str(problem)
-    return FetchRefused.because(f"the redirect of {by.origin}", problem.why, hint=problem.hint, detail=detail)
+    return type(problem).because(f"the redirect of {by.origin}", problem.why, hint=problem.hint, detail=detail)
+
+
+def _host(url: str) -> str | None:
+    try:
+        return urlsplit(url).hostname
+    except ValueError:
+        return None
 
 
 def _proxy(setting: str | None) -> httpcore2.Proxy | None:
@@ -210,10 +233,11 @@ def _proxy(setting: str | None) -> httpcore2.Proxy | None:
 
 
 @contextmanager
-def _reported() -> Iterator[None]:
-    """The operator's log says what the tenant's message must not."""
+def _reported(method: str, url: str) -> Iterator[tracing.Span]:
+    """The operator's log says what the tenant's message must not; a trace says less than both."""
     try:
-        yield
+        with tracing.span(method, "client", http__request__method=method, server__address=_host(url)) as span:
+            yield span
     except FetchError as problem:
         level = logging.INFO if isinstance(problem, FetchRefused) else logging.DEBUG
         emit("fetch failed", level=level, error=str(problem), detail=problem.detail)

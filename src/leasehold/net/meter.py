@@ -1,8 +1,6 @@
 """How much one exchange may read from the wire: what chunk extensions, endless 1xx answers and headers cannot hide
 from."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from contextvars import ContextVar
 
 from leasehold.errors import FetchTooLarge
@@ -12,7 +10,7 @@ HEAD_BYTES = 128 * 1024
 
 
 class Meter:
-    """Counts what is read while it is ``running``, whichever connection it is read from."""
+    """Counts what is read inside ``with meter``, whichever connection it is read from."""
 
     def __init__(self, max_bytes: int) -> None:
         self._left = 2 * max_bytes + HEAD_BYTES  # framing may cost as much as the body, and no more
@@ -33,13 +31,11 @@ class Meter:
         if self._left < 0:
             raise FetchTooLarge("the response has more bytes on the wire than its body could need")
 
-    @contextmanager
-    def running(self) -> Iterator[None]:
-        reset = _running.set(self)
-        try:
-            yield
-        finally:
-            _running.reset(reset)
+    def __enter__(self) -> None:
+        self._reset = _running.set(self)
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        _running.reset(self._reset)
 
 
 # A pooled connection serves many exchanges: the task that reads says whose bytes they are.

@@ -4,14 +4,15 @@ import asyncio
 import re
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Protocol
 from weakref import WeakValueDictionary
 
 from protego import Protego
 
 from leasehold.errors import BadResponse, FetchError, FetchTooLarge
 from leasehold.net.fetch import Fetcher
-from leasehold.net.urls import Url, parse_url
+from leasehold.net.urls import Url
 
 MAX_BYTES = 500 * 1024
 #: How long an answer holds; a site that could not answer is asked again sooner.
@@ -29,27 +30,35 @@ class Rules:
     agent: str
     file: Protego | None
     otherwise: bool = True
-    size: int = 0
+    text: str = field(default="", repr=False)
 
     @classmethod
-    def read(cls, status: int, body: bytes, *, user_agent: str) -> "Rules":
+    def read(cls, status: int | None, body: bytes, *, user_agent: str) -> "Rules":
         """What an answer means: no file allows everything, a site in trouble nothing."""
         agent = product(user_agent)
-        if status >= 500 or status == 429:
-            return cls.nothing(user_agent)
+        if status is None or status >= 500 or status == 429:
+            return cls(agent, None, otherwise=False)
         if not 200 <= status < 300:
             return cls(agent, None)
         text = body[:MAX_BYTES].decode("utf-8", "replace").removeprefix("\ufeff")
-        return cls(agent, parse_robots(text, agent), size=len(text))
-
-    @classmethod
-    def nothing(cls, user_agent: str) -> "Rules":
-        return cls(product(user_agent), None, otherwise=False)
+        return cls(agent, parse_robots(text, agent), text=text)
 
     def allow(self, url: Url) -> bool:
         if url.target == "/robots.txt" or self.file is None:
             return self.otherwise or url.target == "/robots.txt"
         return self.file.can_fetch(str(url), self.agent)
+
+    def forbidding(self, url: Url) -> str:
+        """The line of the file that is why ``allow`` said no: of those that fit, the longest."""
+        for line in sorted(_forbidding(self.text, self.agent.lower()), key=len, reverse=True):
+            if not Protego.parse(f"User-agent: *\n{line}").can_fetch(str(url), "*"):
+                return line.strip()
+        return "Disallow"
+
+    @property
+    def in_trouble(self) -> bool:
+        """The site could not answer: nothing is allowed, for a while."""
+        return self.file is None and not self.otherwise
 
     @property
     def crawl_delay(self) -> float | None:
@@ -66,6 +75,26 @@ def parse_robots(text: str, agent: str) -> Protego:
 _AGENT = re.compile(r"[ \t]*user[- ]?agent[ \t]*:?[ \t]*([^\s#]*)", re.IGNORECASE)
 _RULE = re.compile(r"[^:#]*(?:al+[ao]w|delay|rate|time)", re.IGNORECASE)
 _SOMEBODY_ELSE = "\x7f"
+#: Rules that are tried to find the one that forbids.
+_LOOKED_AT = 1000
+
+
+def _forbidding(text: str, agent: str) -> list[str]:
+    """The Disallow lines of the groups that are about one program; where there are none, of those about all."""
+    found: dict[bool, list[str]] = {True: [], False: []}  # by whether its group names us
+    group: list[str] = []
+    begun = False
+    for line in _relevant(text, agent):
+        if line.startswith("User-agent: "):
+            group = [] if begun else group
+            group.append(line.removeprefix("User-agent: "))
+            begun = False
+        else:
+            begun = True
+            names = {name for name in group if name != _SOMEBODY_ELSE}
+            if names and "dis" in line.lower():
+                found[names != {"*"}].append(line)
+    return (found[True] or found[False])[:_LOOKED_AT]
 
 
 def _relevant(text: str, agent: str) -> Iterator[str]:
@@ -91,38 +120,69 @@ def product(user_agent: str) -> str:
     return user_agent.split("/")[0].split(" ")[0] or "*"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kept:
+    """An answer to the question for robots.txt, and for how many seconds it holds; no status: there was no answer."""
+
+    status: int | None
+    file: bytes
+    seconds: float
+
+
+class Store(Protocol):
+    """Where answers are kept for other processes."""
+
+    async def load(self, origin: str) -> Kept | None: ...
+
+    async def keep(self, origin: str, kept: Kept) -> None: ...
+
+
 class Robots:
     """The rules of sites, fetched once and kept for a while."""
 
-    def __init__(self, fetcher: Fetcher, *, user_agent: str, clock: Callable[[], float] = time.monotonic) -> None:
-        self._fetcher, self._user_agent, self._clock = fetcher, user_agent, clock
-        self._kept: dict[str, tuple[float, Rules]] = {}
+    def __init__(self, fetcher: Fetcher, *, clock: Callable[[], float] = time.monotonic) -> None:
+        self._fetcher, self._clock = fetcher, clock
+        self._kept: dict[tuple[str, str], tuple[float, Rules]] = {}
         self._asking: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
-    async def rules(self, url: str) -> Rules:
+    async def rules(self, url: Url, *, user_agent: str, store: Store) -> Rules:
         """The rules of the URL's site; where it cannot be reached, nothing is allowed for a while."""
-        origin = parse_url(url).origin
+        origin = url.origin
         async with self._asking.setdefault(origin, asyncio.Lock()):  # many may want to know at once
-            until, rules = self._kept.get(origin, (0.0, None))
+            until, rules = self._kept.get((origin, user_agent), (0.0, None))
             if rules is None or self._clock() >= until:
-                rules = await self._fetched(origin)
-                self._keep(origin, rules)
+                kept = await store.load(origin) or await self._asked(origin, store)
+                rules = Rules.read(kept.status, kept.file, user_agent=user_agent)
+                self._keep(origin, user_agent, rules, kept.seconds)
         return rules
 
-    def _keep(self, origin: str, rules: Rules) -> None:
-        seconds = KEPT_SECONDS if rules.file or rules.otherwise else RETRY_SECONDS
-        self._kept.pop(origin, None)
-        self._kept[origin] = (self._clock() + seconds, rules)
-        while len(self._kept) > MAX_KEPT_SITES or sum(kept.size for _, kept in self._kept.values()) > MAX_KEPT_BYTES:
+    def _keep(self, origin: str, user_agent: str, rules: Rules, seconds: float) -> None:
+        self._kept.pop((origin, user_agent), None)
+        self._kept[origin, user_agent] = (self._clock() + seconds, rules)
+        while (
+            len(self._kept) > MAX_KEPT_SITES or sum(len(kept.text) for _, kept in self._kept.values()) > MAX_KEPT_BYTES
+        ):
             del self._kept[next(iter(self._kept))]
 
-    async def _fetched(self, origin: str) -> Rules:
+    async def _asked(self, origin: str, store: Store) -> Kept:
+        status, file = await self._fetched(origin)
+        in_trouble = status is None or status >= 500 or status == 429
+        # Only a file with rules is worth its place.
+        kept = Kept(
+            status=status,
+            file=file if status is not None and 200 <= status < 300 else b"",
+            seconds=RETRY_SECONDS if in_trouble else KEPT_SECONDS,
+        )
+        await store.keep(origin, kept)
+        return kept
+
+    async def _fetched(self, origin: str) -> tuple[int | None, bytes]:
         try:
-            file = await self._fetcher.get(f"{origin}/robots.txt", max_bytes=MAX_BYTES, truncate=True)
+            answer = await self._fetcher.get(f"{origin}/robots.txt", max_bytes=MAX_BYTES, truncate=True)
         except (BadResponse, FetchTooLarge):
-            return Rules.read(404, b"", user_agent=self._user_agent)
+            return 404, b""
         except FetchError as problem:
             if not problem.transient:
                 raise
-            return Rules.nothing(self._user_agent)
-        return Rules.read(file.status, file.body, user_agent=self._user_agent)
+            return None, b""
+        return answer.status, answer.body

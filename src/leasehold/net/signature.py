@@ -13,6 +13,7 @@ import binascii
 import hashlib
 import hmac
 import re
+import secrets as random_secrets
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -204,6 +205,20 @@ _READERS: dict[str, Callable[[bytes, Iterable[str], str, str, str], bool]] = {
     "slack": _read_slack,
     "plain": _read_plain,
 }
+
+
+def new_secret() -> str:
+    """A secret that both sides have."""
+    return _SECRET + _base64(random_secrets.token_bytes(32))
+
+
+def new_pair() -> tuple[str, str]:
+    """A private key to sign with, and the public one that receivers verify with."""
+    with _cryptography():
+        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+    private = Ed25519PrivateKey.generate()
+    return _PRIVATE + _base64(private.private_bytes_raw()), _PUBLIC + _base64(private.public_key().public_bytes_raw())
 
 
 # -- keys and digests -----------------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ The parts, not the text, are handed to the HTTP client, so no second parser has 
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 import ada_url
 
@@ -47,6 +48,7 @@ class Url:
         return self.origin + self.target
 
 
+@lru_cache(maxsize=4096)  # the same few hooks and pages are asked for again and again
 def parse_url(text: str, *, base: Url | None = None) -> Url:
     """The URL, or FetchRefused with what is wrong with it; with a base, also a relative one."""
     _check_text(text, absolute=base is None)

@@ -1,5 +1,6 @@
--- Remove bodies that were put before p_old and that no job or outcome names. Jobs that old are gone, but for the few
--- that still wait and those that waited so long that they stand in the default partition.
+-- Remove bodies that were put before p_old and that no job or outcome names, and those that only handlers have put, all
+-- when nobody wants them kept any longer. Jobs that old are gone, but for the few that still wait and those that waited
+-- so long that they stand in the default partition.
 create or replace function leasehold.purge_bodies(p_old timestamptz, p_limit integer) returns integer
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -8,15 +9,28 @@ declare
   v_live uuid[] := leasehold.live_jobs('00000000-0000-0000-0000-000000000000', leasehold.first_id(p_old));
   v_n    integer;
 begin
-  delete from leasehold.body where (tenant_id, sha256) in (
+  with old as materialized (
     select b.tenant_id, b.sha256 from leasehold.body b
-    where b.at < p_old
+    where b.named and b.at < p_old and coalesce(b.keep_until < leasehold.now(), true)
       and not exists (select from leasehold.job j where j.job_id = any(v_live) and j.tenant_id = b.tenant_id and j.payload_ref = b.sha256)
       and not exists (select from leasehold.job_default j where j.tenant_id = b.tenant_id and j.payload_ref = b.sha256)
       and not exists (select from leasehold.outcome_default o where o.tenant_id = b.tenant_id and o.result_ref = b.sha256)
     order by b.at limit p_limit for update skip locked
-  );
-  get diagnostics v_n = row_count;
+  ),
+  unwanted as materialized (
+    select b.tenant_id, b.sha256 from leasehold.body b
+    where not b.named and b.keep_until < leasehold.now() order by b.keep_until limit p_limit for update skip locked
+  ),
+  gone as (
+    delete from leasehold.body b using (table old union all table unwanted) u
+    where b.tenant_id = u.tenant_id and b.sha256 = u.sha256
+    returning b.object_key
+  ),
+  loosened as (
+    insert into leasehold.loose_object (object_key, since)
+    select object_key, leasehold.now() from gone where object_key is not null
+  )
+  select count(*) into v_n from gone;
   return v_n;
 end
 $$;

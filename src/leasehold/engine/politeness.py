@@ -1,0 +1,27 @@
+"""What all tenants and workers share about sites: their robots.txt, and when a host may be asked next."""
+
+from leasehold.engine.database import Database
+from leasehold.net.robots import Kept
+
+
+class KeptRobots:
+    """robots.txt of sites, kept in the database for everybody."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    async def load(self, origin: str) -> Kept | None:
+        rows = await self._db.call("get_robots", origin)
+        return Kept(**rows[0]) if rows else None
+
+    async def keep(self, origin: str, kept: Kept) -> None:
+        await self._db.call("put_robots", origin, kept.status, kept.file, kept.seconds)
+
+
+async def wait_for_host(db: Database, host: str, gap_s: float, *, patience_s: float) -> float:
+    """Seconds until the moment that is ours now. More than the patience: none is, come back after so many."""
+    return float(await db.value("wait_for_host", host, gap_s, patience_s))
+
+
+async def purge_outside(db: Database) -> int:
+    return int(await db.value("purge_outside"))

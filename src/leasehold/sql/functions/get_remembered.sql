@@ -1,0 +1,24 @@
+-- What a URL answered the current tenant last, if its body is still there; both are kept for p_days more.
+create or replace function leasehold.get_remembered(p_url_sha256 bytea, p_days double precision)
+returns table (status smallint, etag text, last_modified text, content_type text, sha256 bytea)
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+#variable_conflict use_column
+declare
+  v_tenant uuid := leasehold.current_tenant();
+  v_until  timestamptz := leasehold.now() + make_interval(secs => p_days * 86400);
+begin
+  update leasehold.body b set keep_until = greatest(b.keep_until, v_until)
+  from leasehold.remembered r
+  where r.tenant_id = v_tenant and r.url_sha256 = p_url_sha256 and b.tenant_id = v_tenant and b.sha256 = r.sha256;
+  if found then
+    return query update leasehold.remembered r set keep_until = greatest(r.keep_until, v_until)
+    where r.tenant_id = v_tenant and r.url_sha256 = p_url_sha256
+    returning r.status, r.etag, r.last_modified, r.content_type, r.sha256;
+  end if;
+end
+$$;
+
+revoke all on function leasehold.get_remembered(bytea, double precision) from public;
+grant execute on function leasehold.get_remembered(bytea, double precision) to leasehold_worker;

@@ -1,0 +1,26 @@
+-- Remember for p_days what a URL answered the current tenant; its body is there already.
+create or replace function leasehold.put_remembered(
+  p_url_sha256 bytea, p_status integer, p_etag text, p_last_modified text, p_content_type text, p_sha256 bytea, p_days double precision
+) returns void
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_tenant uuid := leasehold.current_tenant();
+begin
+  if not exists (select from leasehold.body where tenant_id = v_tenant and sha256 = p_sha256) then
+    raise exception 'there is no body %', encode(p_sha256, 'hex') using errcode = 'LH404';
+  end if;
+  insert into leasehold.remembered (tenant_id, url_sha256, status, etag, last_modified, content_type, sha256, keep_until)
+  values (
+    v_tenant, p_url_sha256, p_status, p_etag, p_last_modified, p_content_type, p_sha256,
+    leasehold.now() + make_interval(secs => p_days * 86400)
+  )
+  on conflict (tenant_id, url_sha256) do update set
+    status = excluded.status, etag = excluded.etag, last_modified = excluded.last_modified,
+    content_type = excluded.content_type, sha256 = excluded.sha256, keep_until = excluded.keep_until;
+end
+$$;
+
+revoke all on function leasehold.put_remembered(bytea, integer, text, text, text, bytea, double precision) from public;
+grant execute on function leasehold.put_remembered(bytea, integer, text, text, text, bytea, double precision) to leasehold_worker;

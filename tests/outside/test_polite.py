@@ -1,0 +1,174 @@
+"""``ctx.fetch(polite=True)``: what robots.txt says, and a gap between requests to one host, whoever makes them."""
+
+import asyncio
+
+import pytest
+
+from leasehold import Context, Leasehold
+from leasehold.engine.database import Database
+from leasehold.engine.politeness import wait_for_host
+from leasehold.net.robots import KEPT_SECONDS, RETRY_SECONDS
+from leasehold.settings import Settings
+from tests.cell import Cell
+from tests.net.world import Site, moved, page, serving
+from tests.outside.test_fetch import allowing
+from tests.worker.running import Shop, running
+
+RULES = b"User-agent: *\nDisallow: /private\n\nUser-agent: AuditBot\nDisallow: /\nAllow: /open\n"
+BRIEF = 0.01  # the gap of these tests: none of them is about its length but those that say so
+
+
+def app_with(settings: Settings) -> Leasehold:
+    app = Leasehold(settings)
+
+    @app.handler("t.get", max_attempts=2, retry_base_s=0.01)
+    async def get(ctx: Context, url: str) -> str:
+        return (await ctx.fetch(url, polite=True)).text
+
+    @app.handler("t.audit", max_attempts=1)
+    async def audit(ctx: Context, url: str) -> str:
+        return (await ctx.fetch(url, polite=True, agent="AuditBot/1.0 (+https://example.com)")).text
+
+    return app
+
+
+apart = Leasehold()
+
+
+@apart.handler("t.get_apart", isolate=True, max_attempts=1)
+async def get_apart(ctx: Context, url: str) -> str:
+    return (await ctx.fetch(url, polite=True)).text
+
+
+def polite(port: int, gap: float = BRIEF) -> Settings:
+    return allowing(port, fetch_gap_seconds=gap)
+
+
+def paths(site: Site) -> list[str]:
+    return [request.split(b" ")[1].decode() for request in site.asked]
+
+
+async def test_a_page_that_robots_txt_forbids_is_not_fetched_and_the_rule_is_told(cell: Cell, shop: Shop) -> None:
+    site = Site({"/robots.txt": page(RULES), "/private/x": page(b"no"), "/open": page(b"hello")})
+    async with serving(site) as port, running(cell, app_with(polite(port)), polite(port)):
+        at = f"http://127.0.0.1:{port}"
+        refused = await shop.run("t.get", f"{at}/private/x")
+        assert (await shop.run("t.get", f"{at}/open")).result == "hello"
+    assert refused.state == "failed", "asking again would not help"
+    error = await shop.error(refused.job_id)
+    assert (error["type"], error["message"]) == (
+        "FetchDisallowed",
+        f"{at}/private/x is refused: {at}/robots.txt forbids it to leasehold (Disallow: /private)",
+    )
+    assert paths(site) == ["/robots.txt", "/open"]
+
+
+async def test_the_rules_are_those_for_the_agent_that_the_site_sees(cell: Cell, shop: Shop) -> None:
+    site = Site({"/robots.txt": page(RULES), "/": page(b"home"), "/open": page(b"hello")})
+    async with serving(site) as port, running(cell, app_with(polite(port)), polite(port)):
+        at = f"http://127.0.0.1:{port}"
+        assert (await shop.run("t.audit", f"{at}/")).state == "failed"
+        assert (await shop.run("t.audit", f"{at}/open")).result == "hello"
+        assert (await shop.run("t.get", f"{at}/")).result == "home"
+    assert b"AuditBot/1.0" in site.asked[1]
+    assert paths(site) == ["/robots.txt", "/open", "/"], "one file serves all agents"
+
+
+async def test_a_redirect_has_to_be_allowed_too(cell: Cell, shop: Shop) -> None:
+    site = Site({"/robots.txt": page(RULES), "/old": moved("/private/new"), "/private/new": page(b"no")})
+    async with serving(site) as port, running(cell, app_with(polite(port)), polite(port)):
+        job = await shop.run("t.get", f"http://127.0.0.1:{port}/old")
+    assert job.state == "failed"
+    error = await shop.error(job.job_id)
+    assert error["type"] == "FetchDisallowed"
+    assert error["message"].startswith(f"the redirect of http://127.0.0.1:{port} is refused: ")
+    assert paths(site) == ["/robots.txt", "/old"]
+
+
+async def test_workers_share_what_a_site_has_said(cell: Cell, shop: Shop) -> None:
+    site = Site({"/robots.txt": page(RULES), "/": page(b"home")})
+    async with serving(site) as port:
+        for _ in range(2):  # two workers, one after the other: nothing is left in memory
+            async with running(cell, app_with(polite(port)), polite(port)):
+                assert (await shop.run("t.get", f"http://127.0.0.1:{port}/")).result == "home"
+        assert paths(site) == ["/robots.txt", "/", "/"]
+        await cell.pass_time(KEPT_SECONDS + 1)
+        async with running(cell, app_with(polite(port)), polite(port)):
+            await shop.run("t.get", f"http://127.0.0.1:{port}/")
+    assert paths(site)[3:] == ["/robots.txt", "/"]
+
+
+@pytest.mark.parametrize("status", ["404 Not Found", "403 Forbidden"])
+async def test_no_file_allows_everything(cell: Cell, shop: Shop, status: str) -> None:
+    site = Site({"/robots.txt": page(b"User-agent: *\nDisallow: /", status=status), "/": page(b"home")})
+    async with serving(site) as port, running(cell, app_with(polite(port)), polite(port)):
+        assert (await shop.run("t.get", f"http://127.0.0.1:{port}/")).result == "home"
+
+
+async def test_a_site_in_trouble_is_tried_again_later(cell: Cell, shop: Shop) -> None:
+    site = Site({"/robots.txt": page(b"", status="503 Busy"), "/": page(b"home")})
+    async with serving(site) as port:
+        async with running(cell, app_with(polite(port)), polite(port)):
+            job = await shop.run("t.get", f"http://127.0.0.1:{port}/")
+        assert (job.state, await shop.history(job.job_id)) == ("dead", [(1, "errored"), (2, "errored")])
+        assert paths(site) == ["/robots.txt"], "and is left alone until then"
+        site.pages["/robots.txt"] = page(RULES)
+        await cell.pass_time(RETRY_SECONDS + 1)
+        async with running(cell, app_with(polite(port)), polite(port)):
+            assert (await shop.run("t.get", f"http://127.0.0.1:{port}/")).result == "home"
+
+
+async def test_a_turn_that_is_far_away_snoozes_the_job_and_nothing_is_counted(cell: Cell, shop: Shop) -> None:
+    site = Site({"/robots.txt": page(b"User-agent: *\nCrawl-delay: 50"), "/": page(b"home")})
+    async with serving(site) as port, running(cell, app_with(polite(port)), polite(port)):
+        url = f"http://127.0.0.1:{port}/"
+        assert (await shop.run("t.get", url)).result == "home"
+        job_id = await shop.enqueue("t.get", url)
+        assert await shop.attempted(job_id) == [(1, "snoozed")]
+        await cell.pass_time(101)
+        assert (await shop.ended(job_id)).result == "home"
+    assert paths(site) == ["/robots.txt", "/", "/"]
+
+
+async def test_an_isolated_attempt_is_polite_too(cell: Cell, shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
+    site = Site({"/robots.txt": page(RULES), "/private": page(b"no"), "/": page(b"home")})
+    async with serving(site) as port:
+        monkeypatch.setenv("LEASEHOLD_FETCH_ALLOW", f"127.0.0.1:{port}")
+        app = Leasehold(polite(port))
+        app.include(apart)
+        async with running(cell, app, polite(port)):
+            assert (await shop.run("t.get_apart", f"http://127.0.0.1:{port}/")).result == "home"
+            refused = await shop.run("t.get_apart", f"http://127.0.0.1:{port}/private")
+    assert (refused.state, (await shop.error(refused.job_id))["type"]) == ("failed", "FetchDisallowed")
+
+
+# -- turns ----------------------------------------------------------------------------------------------------------
+
+
+async def test_turns_at_a_host_are_one_gap_apart_whoever_asks(worker_db: Database) -> None:
+    waits = [await wait_for_host(worker_db, "shop.test", 2.0, patience_s=10.0) for _ in range(4)]
+    assert [round(wait) for wait in waits] == [0, 2, 4, 6]
+    assert await wait_for_host(worker_db, "other.test", 2.0, patience_s=10.0) == 0
+
+
+async def test_those_who_ask_at_once_get_different_turns(worker_db: Database) -> None:
+    waits = await asyncio.gather(*(wait_for_host(worker_db, "shop.test", 100.0, patience_s=1e6) for _ in range(20)))
+    assert sorted(round(wait / 100) for wait in waits) == list(range(20))
+
+
+async def test_who_is_sent_away_takes_no_turn_and_comes_back_alone(cell: Cell, worker_db: Database) -> None:
+    async def ask() -> float:
+        return await wait_for_host(worker_db, "shop.test", 20.0, patience_s=10.0)
+
+    assert await ask() == 0
+    assert [round(await ask()) for _ in range(3)] == [40, 60, 80], "one after the other"
+    await cell.pass_time(40)
+    assert await ask() == 0, "the turn was not taken by those who left"
+
+
+async def test_what_is_over_is_forgotten(cell: Cell, worker_db: Database) -> None:
+    await worker_db.call("put_robots", "http://shop.test", 200, b"", 60.0)
+    await wait_for_host(worker_db, "shop.test", 2.0, patience_s=10.0)
+    assert await worker_db.value("purge_outside") == 0
+    await cell.pass_time(3700)
+    assert await worker_db.value("purge_outside") == 2
