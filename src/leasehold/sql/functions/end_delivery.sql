@@ -1,7 +1,7 @@
 -- What came of an attempt to deliver; says what the delivery is then: delivered, pending (to be tried again), failed
 -- (p_is_last), or disabled with its endpoint. 2xx is success. 410 disables the endpoint at once, and so does its window of
 -- nothing but failures. From the second failure in a row on, the whole endpoint rests: 5 s, 10 s, … to 10 minutes, or as
--- long as the receiver asked for (p_rest_s).
+-- long as the receiver asked for (p_rest_s). Where order matters, the next delivery is sent now.
 create or replace function leasehold.end_delivery(
   p_delivery uuid, p_job uuid, p_status integer, p_error text, p_request_headers jsonb, p_response_body text,
   p_duration_ms integer, p_is_last boolean, p_rest_s double precision
@@ -56,6 +56,12 @@ begin
     ended_at = case when v_state <> 'pending' then v_now end, sending_until = null
   where delivery_id = p_delivery and job_id = p_job and state = 'pending';
 
+  if v_endpoint.ordered and v_state <> 'pending' then
+    perform leasehold.send_deliveries(array(
+      select delivery_id from leasehold.delivery
+      where endpoint_id = v_endpoint.endpoint_id and state = 'pending' order by delivery_id limit 1
+    ));
+  end if;
   if v_reason is not null and v_endpoint.state = 'enabled' then
     update leasehold.endpoint set state = 'disabled', reason = v_reason, state_at = v_now where endpoint_id = v_endpoint.endpoint_id;
     perform leasehold.log_action(v_tenant, 'endpoint.disable', v_endpoint.endpoint_id::text, jsonb_build_object('reason', v_reason));

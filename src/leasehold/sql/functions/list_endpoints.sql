@@ -16,7 +16,8 @@ begin
     (
       select count(*)::integer from leasehold.secret s
       where s.endpoint_id = e.endpoint_id and s.name not like '%/headers' and coalesce(s.expires_at > leasehold.now(), true)
-    )
+    ),
+    e.max_per_minute, e.ordered
   from leasehold.endpoint e
   where e.tenant_id = v_tenant and e.endpoint_id = coalesce(p_endpoint, e.endpoint_id)
   order by e.endpoint_id;

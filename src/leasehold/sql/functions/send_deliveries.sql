@@ -1,5 +1,5 @@
 -- Give those of these deliveries that wait a job each; returns how many. One goes on waiting while its endpoint is not
--- enabled or its tenant is over its quota: collect_job_events comes back to it.
+-- enabled, wants others first, or its tenant is over its quota: collect_job_events comes back to it.
 --
 -- That a delivery has one job at a time needs no key: job_id is set, under the row's lock, in the job's own transaction.
 create or replace function leasehold.send_deliveries(p_deliveries uuid[]) returns integer
@@ -16,7 +16,10 @@ begin
   with waiting as materialized (
     select d.delivery_id, d.tenant_id from leasehold.delivery d
     where d.delivery_id = any(p_deliveries) and d.job_id is null and d.state = 'pending'
-      and exists (select from leasehold.endpoint e where e.endpoint_id = d.endpoint_id and e.state = 'enabled')
+      and exists (
+        select from leasehold.endpoint e
+        where e.endpoint_id = d.endpoint_id and e.state = 'enabled' and (not e.ordered or leasehold.is_next(d))
+      )
       and not exists (select from leasehold.over_quota o where o.tenant_id = d.tenant_id)
     for update of d skip locked
   )

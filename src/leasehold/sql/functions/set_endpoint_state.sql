@@ -12,7 +12,7 @@ begin
   end if;
   update leasehold.endpoint set
     state = p_state, reason = case when p_state = 'paused' then p_reason end, state_at = leasehold.now(),
-    answers = false, failing_since = null, failures = 0, resting_until = null, next_slot = null
+    answers = false, failing_since = null, failures = 0, resting_until = null, next_slot = null, paced_at = null
   where endpoint_id = p_endpoint;
   perform leasehold.log_action(
     v_endpoint.tenant_id, case p_state when 'paused' then 'endpoint.pause' else 'endpoint.resume' end, p_endpoint::text,
