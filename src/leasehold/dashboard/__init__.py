@@ -1,0 +1,125 @@
+"""The dashboard: pages over the same engine and the same row security as the HTTP API. HTML is made here, no SQL."""
+
+from collections.abc import Iterable
+from functools import partial
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+
+from fastapi import FastAPI
+from jinja2 import ChoiceLoader, Environment, FunctionLoader, StrictUndefined
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Route
+
+from leasehold.api.me import end_session
+from leasehold.api.sessions import clear_cookie
+from leasehold.dashboard import (
+    assets,
+    audit,
+    failures,
+    job,
+    jobs,
+    keys,
+    overview,
+    queues,
+    schedules,
+    tenants,
+    webhooks,
+    words,
+    workers,
+)
+from leasehold.dashboard.pack_pages import pages_of
+from leasehold.dashboard.page import HEADERS, Look, Pages, Renderer, routes_of
+from leasehold.engine import people
+from leasehold.engine.scope import Scope
+from leasehold.packs import Found
+
+_PARTS: tuple[Pages, ...] = (
+    overview.pages,
+    jobs.pages,
+    job.pages,
+    failures.pages,
+    schedules.pages,
+    webhooks.pages,
+    queues.pages,
+    workers.pages,
+    tenants.pages,
+    keys.pages,
+    audit.pages,
+)
+_YEAR = 365 * 24 * 3600
+#: Addresses that belong to the API or to no page.
+_NOT_PAGES = ["/v1", "/live", "/assets", "/docs", "/login", "/healthz", "/readyz", "/metrics"]
+
+own = Pages()
+
+
+def mount(app: FastAPI, packs: Iterable[Found] = ()) -> None:
+    """Put the pages beside the routes of the API."""
+    parts = [*_PARTS, own]
+    taken = [*_NOT_PAGES, *(page.path for part in parts for page in part.routes)]
+    for found in packs:
+        if found.pack.pages:
+            part = pages_of(found, taken)
+            parts.append(part)
+            taken.append(f"/{found.pack.name}")
+    navigation = [part.entry for part in parts if part.entry]
+    routes = [route for part in parts for route in routes_of(part, Renderer(environment(part.templates), navigation))]
+    app.router.routes.extend([*assets.routes, *routes, Route("/favicon.ico", _icon)])
+
+
+@own.post("/sign-out")
+async def sign_out(look: Look) -> Response:
+    caller = look.viewer.caller
+    response = RedirectResponse("/login", 303, HEADERS)
+    if caller.session:
+        await end_session(look.services, caller, caller.key_id)
+        clear_cookie(look.request, response)
+    return response
+
+
+@own.post("/tenant")
+async def choose_tenant(look: Look) -> Response:
+    """Another tenant of the same person's."""
+    async with Scope.open(look.services.db, tenant=None, actor=look.viewer.caller.actor) as scope:
+        await people.choose_tenant(scope, look.viewer.caller.key_id, look.said("tenant"))
+    return RedirectResponse("/", 303, HEADERS)
+
+
+@own.post("/theme")
+async def theme(look: Look) -> Response:
+    back = look.said("back")
+    here = back if back.startswith("/") and not back.startswith(("//", "/\\")) else "/"
+    response = RedirectResponse(here, 303, HEADERS)
+    chosen = look.said("theme")
+    if chosen in ("light", "dark", "system"):
+        response.set_cookie("leasehold_theme", chosen, max_age=_YEAR, httponly=True, samesite="lax", path="/")
+    return response
+
+
+async def _icon(_: object) -> Response:
+    return RedirectResponse(assets.address("icon.svg"), 308)
+
+
+def environment(more: Traversable | None = None) -> Environment:
+    """Our templates, then those of a pack, which extend them."""
+    folders = [files("leasehold.dashboard") / "templates", *([more] if more else [])]
+    loader = ChoiceLoader([FunctionLoader(partial(_read, folder)) for folder in folders])
+    made = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True)
+    made.filters.update(
+        ago=words.ago,
+        brief=words.brief,
+        count=words.count,
+        plural=words.plural,
+        pretty=words.pretty,
+        short=words.short,
+        span=words.span,
+        tree=words.tree,
+    )
+    made.globals["asset"] = assets.address
+    made.globals["parts"] = made.get_template("parts.html").module
+    return made
+
+
+def _read(folder: Traversable, name: str) -> str | None:
+    file = folder / name
+    return file.read_text() if file.is_file() else None

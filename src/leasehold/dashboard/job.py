@@ -1,0 +1,128 @@
+"""``/jobs/{id}``: one job, from its request to now."""
+
+import json
+import shlex
+from uuid import UUID
+
+from starlette.responses import Response
+
+from leasehold.api.problems import Problem
+from leasehold.dashboard.page import Look, Page, Pages
+from leasehold.dashboard.words import short
+from leasehold.engine import jobs, watch
+from leasehold.engine import look as engine
+from leasehold.errors import BadInput
+from leasehold.job import Event, Job, State
+
+pages = Pages()
+_EVENTS = 200
+_WAITING = {State.QUEUED, State.SCHEDULED, State.BLOCKED}
+
+
+@pages.get("/jobs/{job_id}", "jobs:read", "operator", live=True)
+async def job(look: Look) -> Page:
+    viewer = look.viewer
+    found = await viewer.job(look.path_id("job_id"))
+    db, owner, job_id = look.services.db, found.tenant_id, found.job_id
+    events = await _newest_events(look, found)
+    return look.show(
+        "job.html",
+        live=not found.state.is_outcome,
+        own_tenant=True,
+        job=found,
+        tenant_name=_name_of(look, owner),
+        events=events,
+        attempts=await jobs.list_attempts(db, owner, job_id),
+        reasons=await jobs.explain(db, owner, job_id) if found.state in _WAITING else [],
+        may_retry=found.state.is_outcome and found.state is not State.SUCCEEDED and viewer.may("jobs:write"),
+        may_cancel=not found.state.is_outcome and not found.cancel_requested and viewer.may("jobs:write"),
+        may_copy=viewer.may("jobs:write"),
+        shows_payload=viewer.caller.sees_payloads,
+        curl=f"curl -H 'Authorization: Bearer '$KEY {look.request.base_url}v1/jobs/{job_id}",
+        command=f"leasehold jobs get {job_id}",
+        again=_command(found),
+        original=found.copied_from,
+    )
+
+
+@pages.get("/jobs/{job_id}/confirm/{act}", "jobs:write", "operator")
+async def confirm(look: Look) -> Page:
+    found = await look.viewer.job(look.path_id("job_id"))
+    act = look.request.path_params["act"]
+    if act not in ("retry", "cancel"):
+        raise Problem("not_found", "there is no such page")
+    runs = found.state is State.RUNNING
+    words = {
+        "retry": f"It gets {found.max_attempts} new attempts and starts as soon as a worker is free.",
+        "cancel": "It runs: its worker is told to stop." if runs else "It has not started, and never will.",
+    }[act]
+    return look.confirm(
+        f"{act.capitalize()} {found.kind}?",
+        words=words,
+        inputs=[("reason", "Reason, kept with the job")] if act == "cancel" else [],
+        action=look.url(f"/jobs/{found.job_id}/{act}"),
+        back=look.url(f"/jobs/{found.job_id}"),
+        button="Cancel the job" if act == "cancel" else "Retry the job",
+        danger=act == "cancel",
+    )
+
+
+@pages.post("/jobs/{job_id}/retry", "jobs:write", "operator")
+async def retry(look: Look) -> Response:
+    found = await look.viewer.job(look.path_id("job_id"))
+    async with look.viewer.acting(found.tenant_id) as scope:
+        await jobs.retry(scope, found.tenant_id, found.job_id)
+    look.services.backend.announce()
+    return look.go(look.url(f"/jobs/{found.job_id}"), "It runs again.")
+
+
+@pages.post("/jobs/{job_id}/cancel", "jobs:write", "operator")
+async def cancel(look: Look) -> Response:
+    found = await look.viewer.job(look.path_id("job_id"))
+    async with look.viewer.acting(found.tenant_id) as scope:
+        became = await jobs.cancel(scope, found.tenant_id, found.job_id, look.said("reason") or None)
+    words = {"canceled": "Canceled.", "requested": "Its worker is told to stop."}
+    return look.go(look.url(f"/jobs/{found.job_id}"), words.get(became, f"It had {became} already."))
+
+
+@pages.get("/jobs/{job_id}/copy", "jobs:write", "operator")
+async def copy(look: Look) -> Page:
+    found = await look.viewer.job(look.path_id("job_id"))
+    return _copy_form(look, found, json.dumps(found.payload, ensure_ascii=False, indent=2))
+
+
+@pages.post("/jobs/{job_id}/copy", "jobs:write", "operator")
+async def make_copy(look: Look) -> Response | Page:
+    """A new job like this one, with its payload as edited. It keeps where it came from."""
+    found = await look.viewer.job(look.path_id("job_id"))
+    text = look.said("payload")
+    try:
+        payload = json.loads(text)
+        async with look.viewer.acting(found.tenant_id) as scope:
+            copied = await engine.copy_job(scope, found.tenant_id, found.job_id, payload)
+    except (ValueError, BadInput) as problem:
+        return _copy_form(look, found, text, problem=str(problem))
+    look.services.backend.announce(found.queue)
+    return look.go(look.url(f"/jobs/{copied}"), f"A copy of {short(found.job_id)}.")
+
+
+def _copy_form(look: Look, found: Job, text: str, problem: str | None = None) -> Page:
+    return look.show("copy.html", own_tenant=True, job=found, text=text, problem=problem)
+
+
+async def _newest_events(look: Look, found: Job) -> list[Event]:
+    heads = await watch.job_heads(look.services.db, [found.job_id])
+    after = max(0, heads[found.job_id].seq - _EVENTS) if found.job_id in heads else 0
+    return await jobs.events_since(look.services.db, found.tenant_id, found.job_id, after, _EVENTS)
+
+
+def _name_of(look: Look, tenant: UUID) -> str | None:
+    return next((one.name for one in look.viewer.tenants if one.tenant_id == tenant), None)
+
+
+def _command(found: Job) -> str | None:
+    """The same again, on a command line; None where its arguments cannot say the payload."""
+    if not isinstance(found.payload, dict):
+        return None
+    given = [f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in found.payload.items()]
+    return shlex.join(["leasehold", "run", found.kind, *given, "--queue", found.queue])

@@ -1,0 +1,63 @@
+"""``/tenants``: customers and their limits, for the operator."""
+
+from starlette.responses import Response
+
+from leasehold.api.problems import Problem
+from leasehold.dashboard.page import Look, NavigationEntry, Page, Pages
+from leasehold.engine import tenants as engine
+from leasehold.errors import BadInput, NotFound
+from leasehold.job import Tenant
+
+pages = Pages(NavigationEntry(path="/tenants", title="Tenants", key="t", scopes=frozenset({"operator"})))
+
+
+@pages.get("/tenants", "operator")
+async def tenants(look: Look) -> Page:
+    return look.show("tenants.html", own_tenant=True, tenants=look.viewer.tenants, problem=None, name="")
+
+
+@pages.post("/tenants", "operator")
+async def create(look: Look) -> Response | Page:
+    name = look.said("name")
+    try:
+        async with look.viewer.acting(None) as scope:
+            await engine.create_tenant(scope, name)
+    except BadInput as problem:
+        return look.show("tenants.html", own_tenant=True, tenants=look.viewer.tenants, problem=problem, name=name)
+    return look.go(f"/tenants/{name}", f"Tenant {name} is there.")
+
+
+@pages.get("/tenants/{name}", "operator")
+async def tenant(look: Look) -> Page:
+    return look.show("tenant.html", own_tenant=True, tenant=_tenant(look), problem=None)
+
+
+@pages.post("/tenants/{name}", "operator")
+async def change(look: Look) -> Response | Page:
+    found = _tenant(look)
+    try:
+        async with look.viewer.acting(None) as scope:
+            await engine.set_tenant(
+                scope,
+                found.tenant_id,
+                weight=_number(look, "weight"),
+                max_running=round(_number(look, "max_running")),
+                max_queued=round(_number(look, "max_queued")),
+            )
+    except BadInput as problem:
+        return look.show("tenant.html", own_tenant=True, tenant=found, problem=problem)
+    return look.go(f"/tenants/{found.name}", "The limits are changed.")
+
+
+def _tenant(look: Look) -> Tenant:
+    for tenant in look.viewer.tenants:
+        if tenant.name == look.request.path_params["name"]:
+            return tenant
+    raise NotFound("there is no such tenant")
+
+
+def _number(look: Look, name: str) -> float:
+    try:
+        return float(look.said(name))
+    except ValueError:
+        raise Problem("invalid", f"{name} is not a number") from None

@@ -1,0 +1,77 @@
+"""Who looks, and at whose rows: the same pages for a tenant's person and for the operator.
+
+A tenant's person has the api role's connection with their tenant set, so row security and the functions show nothing
+else. The operator has the operator's connection and sees all tenants, or chooses one and then looks as it does.
+"""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from uuid import UUID
+
+from leasehold.api.auth import Caller
+from leasehold.api.problems import Problem
+from leasehold.api.services import Services
+from leasehold.engine import look, tenants
+from leasehold.engine.database import Database
+from leasehold.engine.scope import Scope
+from leasehold.errors import NotFound
+from leasehold.job import Job, Tenant
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Viewer:
+    services: Services
+    caller: Caller
+    tenant: UUID | None  # None: the operator looks at all of them
+    tenant_name: str | None = None
+    tenants: tuple[Tenant, ...] = ()  # those that the operator can choose from
+
+    @property
+    def is_operator(self) -> bool:
+        return "operator" in self.caller.scopes
+
+    @property
+    def db(self) -> Database:
+        return self.services.operator if self.tenant is None else self.services.db
+
+    def may(self, scope: str) -> bool:
+        """The operator may everything; a tenant's person what their role says."""
+        return self.is_operator or scope in self.caller.scopes
+
+    @property
+    def one_tenant(self) -> UUID:
+        """For what belongs to one tenant and cannot be shown for all at once."""
+        if self.tenant is None:
+            raise Problem("invalid", "choose a tenant first", hint="at the top of the page")
+        return self.tenant
+
+    async def job(self, job_id: UUID) -> Job:
+        found = await look.see_jobs(self.db, self.tenant, [job_id])
+        if not found:
+            raise NotFound(f"there is no job {job_id}")
+        return found[0]
+
+    @asynccontextmanager
+    async def acting(self, tenant: UUID | None) -> AsyncIterator[Scope]:
+        """One transaction in which this person acts, for one tenant or, as the operator, for the installation."""
+        if not self.is_operator and (tenant is None or tenant != self.caller.tenant_id):
+            raise NotFound("there is no such thing")
+        db = self.services.operator if tenant is None else self.services.db
+        async with Scope.open(db, tenant=tenant, actor=self.caller.actor) as scope:
+            yield scope
+
+
+async def viewer_of(services: Services, caller: Caller, chosen: str | None) -> Viewer:
+    """``chosen`` is the name of a tenant, which only the operator says."""
+    if "operator" not in caller.scopes:
+        if caller.tenant_id is None:
+            raise Problem("forbidden", "you belong to no tenant", hint="an administrator of a tenant can invite you")
+        return Viewer(services=services, caller=caller, tenant=caller.tenant_id)
+    known = tuple(await tenants.list_tenants(services.operator))
+    if not chosen:
+        return Viewer(services=services, caller=caller, tenant=None, tenants=known)
+    for tenant in known:
+        if tenant.name == chosen:
+            return Viewer(services=services, caller=caller, tenant=tenant.tenant_id, tenant_name=chosen, tenants=known)
+    raise NotFound(f"there is no tenant {chosen}")

@@ -1,0 +1,104 @@
+"""One server with data and one browser for all tests of a process."""
+
+import os
+import shutil
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+import pytest_asyncio
+from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Page, async_playwright
+
+from tests.cell import Cluster
+from tests.dashboard.world import World, world
+from tests.waiting import PATIENCE_SECONDS
+
+CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium")
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+#: axe-core 4.14.0 (MPL-2.0), as its package has it.
+_AXE = (Path(__file__).parent / "assets" / "axe.min.js").read_text()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Site:
+    """The server as people see it."""
+
+    world: World
+    browser: Browser
+
+    @asynccontextmanager
+    async def visit(self, who: str = "operator", *, width: int = 1280, **options: Any) -> AsyncIterator[BrowserContext]:
+        viewport = {"width": width, "height": 860}
+        context = await self.browser.new_context(base_url=self.world.url, viewport=viewport, **options)  # type: ignore[arg-type]
+        context.set_default_timeout(PATIENCE_SECONDS * 1000)
+        await context.add_cookies(
+            [{"name": self.world.cookie, "value": self.world.sessions[who], "url": self.world.url}]
+        )
+        try:
+            yield context
+        finally:
+            await context.close()
+
+    @asynccontextmanager
+    async def open(self, path: str, who: str = "operator", **options: Any) -> AsyncIterator[Page]:
+        """A page, of which the browser must have nothing to complain."""
+        async with self.visit(who, **options) as context:
+            page = await context.new_page()
+            complaints = listen(page)
+            await page.goto(path)
+            yield page
+            assert complaints == []
+
+
+def listen(page: Page) -> list[str]:
+    """What the browser complains of: errors of scripts, and what the policy of the page forbids."""
+    complaints: list[str] = []
+
+    def heard(message: ConsoleMessage) -> None:
+        if message.type in ("error", "warning"):
+            complaints.append(message.text)
+
+    page.on("console", heard)
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    return complaints
+
+
+async def axe(page: Page) -> list[str]:
+    """What makes the page hard to use for some people."""
+    found: list[str] = await page.evaluate(
+        _AXE + "; axe.run().then(r => r.violations.map(v => `${v.id}: ${v.nodes.map(n => n.html).join(' | ')}`))"
+    )
+    return found
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def here(cluster: Cluster) -> AsyncIterator[World]:
+    cell = await cluster.clone()
+    try:
+        async with world(cell) as made:
+            yield made
+    finally:
+        await cell.drop()
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def site(here: World) -> AsyncIterator[Site]:
+    if CHROMIUM is None:
+        pytest.skip("there is no chromium: apt-get install chromium, or set CHROMIUM to where it is")
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        try:
+            yield Site(world=here, browser=browser)
+        finally:
+            await browser.close()

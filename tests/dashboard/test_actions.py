@@ -1,0 +1,222 @@
+"""What people do on pages, through the pages: with the mouse, with the keyboard, and without scripts."""
+
+import asyncio
+import json
+from uuid import UUID
+
+import pytest
+from playwright.async_api import Page, Route, expect
+
+from leasehold.engine import jobs, look, watch
+from leasehold.engine.database import Role
+from leasehold.job import State
+from tests.dashboard.conftest import Site
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+
+async def ask(site: Site, kind: str, n: int = 1) -> list[UUID]:
+    """New jobs of acme, which nobody runs."""
+    async with site.world.cell.database(Role.API, connections=1) as db:
+        return [one.job_id for one in await jobs.enqueue(db, site.world.acme, kind, ['{"n": 1}'] * n, {})]
+
+
+async def state_of(site: Site, job_id: UUID) -> State:
+    async with site.world.cell.database(Role.API, connections=1) as db:
+        return (await jobs.get_job(db, site.world.acme, job_id)).state
+
+
+async def said(page: Page) -> str:
+    return await page.get_by_role("status").inner_text()
+
+
+async def test_a_job_is_canceled_after_a_question_and_the_log_names_who(site: Site) -> None:
+    [job_id] = await ask(site, "acts.cancel")
+    async with site.open(f"/jobs/{job_id}", "admin") as page:
+        await expect(page.get_by_role("heading", name="Why is it waiting?")).to_be_visible()
+        await page.get_by_role("link", name="Cancel").click()
+        dialog = page.get_by_role("dialog")
+        await expect(dialog).to_contain_text("Cancel acts.cancel?")
+        await dialog.get_by_label("Reason").fill("ordered twice")
+        assert await state_of(site, job_id) is State.QUEUED
+        await dialog.get_by_role("button", name="Cancel the job").click()
+        await expect(page.get_by_role("status")).to_have_text("Canceled.")
+        await expect(page.locator("#live_head")).to_contain_text("ordered twice")
+    async with site.world.cell.database(Role.API, connections=1) as db:
+        [newest] = await watch.list_audit(db, site.world.acme, before=None, limit=1)
+    assert (newest.action, newest.target) == ("job.cancel", str(job_id))
+    assert newest.actor.startswith("person:")
+
+
+async def test_chosen_jobs_are_canceled_and_retried_together(site: Site) -> None:
+    ids = await ask(site, "acts.many", 3)
+    async with site.open("/jobs?q=kind:acts.many", "member") as page:
+        for box in await page.locator("input[name=job]").all():
+            await box.check()
+        await expect(page.locator("[data-chosen]")).to_have_text("3 chosen")
+        await page.get_by_role("button", name="Cancel chosen").click()
+        await page.get_by_role("dialog").get_by_role("button", name="Cancel 3 jobs").click()
+        await expect(page.get_by_role("status")).to_have_text("Canceled 3 jobs.")
+        assert {await state_of(site, one) for one in ids} == {State.CANCELED}
+        await page.goto("/jobs?q=kind:acts.many&state=canceled")
+        await page.get_by_role("button", name="retry", exact=True).click()  # all that match
+        await page.get_by_role("dialog").get_by_role("button", name="Retry 3 jobs").click()
+        await expect(page.get_by_role("status")).to_have_text("Retried 3 jobs.")
+    assert {await state_of(site, one) for one in ids} == {State.SCHEDULED}
+
+
+async def test_failures_of_one_cause_are_retried_together(site: Site) -> None:
+    async with site.world.cell.database(Role.OPERATOR, connections=1) as db:
+        [group] = [one for one in await look.list_failures(db, site.world.globex) if one.type == "BadFeed"]
+    assert group.n == 3  # three messages, which differ by a number
+    async with site.open("/failures?tenant=globex") as page:
+        await page.get_by_role("link", name="Retry these 3").click()
+        await page.get_by_role("dialog").get_by_role("button", name="Retry 3 jobs").click()
+        await expect(page.get_by_role("status")).to_have_text("Retried 3 jobs.")
+    async with site.world.cell.database(Role.OPERATOR, connections=1) as db:
+        assert await look.list_failures(db, site.world.globex) == []
+
+
+async def test_a_copy_with_another_payload_is_linked_to_the_first(site: Site) -> None:
+    [job_id] = await ask(site, "acts.copy")
+    async with site.open(f"/jobs/{job_id}", "member") as page:
+        await page.get_by_role("link", name="Edit and run a copy").click()
+        await page.get_by_label("Payload").fill('{"n": ')
+        await page.get_by_role("button", name="Run the copy").click()
+        await expect(page.get_by_role("alert")).to_contain_text("Expecting value")
+        await page.get_by_label("Payload").fill(json.dumps({"n": 2}))
+        await page.get_by_role("button", name="Run the copy").click()
+        await expect(page.get_by_text("Copy of", exact=True)).to_be_visible()
+        copy = UUID(page.url.rpartition("/")[2])
+    async with site.world.cell.database(Role.API, connections=1) as db:
+        made = await jobs.get_job(db, site.world.acme, copy)
+    assert (made.kind, made.payload, made.copied_from) == ("acts.copy", {"n": 2}, job_id)
+
+
+async def test_progress_comes_to_an_open_page_by_itself(site: Site) -> None:
+    async with site.open(f"/jobs/{site.world.made['running']}", "viewer") as page:
+        await expect(page.locator("#live")).to_have_text("Live")
+        before = page.locator("#live_timeline li")
+        n = await before.count()
+        await site.world.say("running", 62.5, "6,000 of 9,600 rows")
+        await expect(before).to_have_count(n + 1)
+        await expect(page.locator("#live_head")).to_contain_text("62 %")
+
+
+@pytest.mark.parametrize("late", ["app.js", "htmx.min.js", "hx-sse.min.js"])
+async def test_a_page_is_live_whichever_of_its_scripts_comes_last(site: Site, late: str) -> None:
+    async def come_late(route: Route) -> None:
+        await asyncio.sleep(0.3)
+        await route.continue_()
+
+    async with site.visit("viewer") as context:
+        page = await context.new_page()
+        await page.route(f"**/{late}*", come_late)
+        await page.goto(f"/jobs/{site.world.made['running']}")
+        await expect(page.locator("#live")).to_have_text("Live")
+
+
+async def test_the_main_path_is_walked_with_the_keyboard_alone(site: Site) -> None:
+    [job_id] = await ask(site, "acts.keys")
+    async with site.open("/", "member") as page:
+        await page.keyboard.press("?")
+        await expect(page.get_by_role("dialog")).to_contain_text("Search jobs")
+        await page.keyboard.press("Escape")
+        await page.keyboard.press("j")
+        await page.wait_for_url("**/jobs")
+        await page.keyboard.press("/")
+        await page.keyboard.type("kind:acts.keys")
+        await page.keyboard.press("Enter")
+        await page.wait_for_url("**q=kind*")
+        link = page.get_by_role("link", name="acts.keys")
+        while not await link.evaluate("it => it === document.activeElement"):
+            await page.keyboard.press("Tab")
+        await page.keyboard.press("Enter")
+        await page.wait_for_url(f"**/jobs/{job_id}")
+        cancel = page.get_by_role("link", name="Cancel")
+        while not await cancel.evaluate("it => it === document.activeElement"):
+            await page.keyboard.press("Tab")
+        await page.keyboard.press("Enter")
+        await expect(page.get_by_role("dialog")).to_be_visible()
+        await page.keyboard.press("Enter")  # the button that does it has the focus
+        await expect(page.get_by_role("status")).to_have_text("Canceled.")
+        await page.keyboard.press("f")
+        await page.wait_for_url("**/failures")
+
+
+async def test_a_job_is_canceled_without_scripts(site: Site) -> None:
+    [job_id] = await ask(site, "acts.plain")
+    async with site.open(f"/jobs/{job_id}", "member", java_script_enabled=False) as page:
+        await page.get_by_role("link", name="Cancel").click()
+        await page.get_by_role("button", name="Cancel the job").click()
+        assert await said(page) == "Canceled."
+    assert await state_of(site, job_id) is State.CANCELED
+
+
+async def test_the_operator_pauses_a_queue_and_lets_it_go_on(site: Site) -> None:
+    async with site.open("/queues") as page:
+        row = page.locator("#queue-mail")
+        await row.get_by_role("link", name="Pause").click()
+        await page.get_by_role("dialog").get_by_role("button", name="Pause the queue").click()
+        await expect(row).to_contain_text("paused")
+        await row.get_by_role("button", name="Resume").click()
+        await expect(row).to_contain_text("open")
+
+
+async def test_a_schedule_is_paused_resumed_and_run_now(site: Site) -> None:
+    async with site.open("/schedules", "member") as page:
+        await page.get_by_role("link", name="poll-feeds").click()
+        await page.get_by_role("button", name="Pause").click()
+        await expect(page.get_by_role("status")).to_have_text("Schedule poll-feeds is paused.")
+        await page.get_by_role("button", name="Resume").click()
+        await expect(page.get_by_role("status")).to_have_text("Schedule poll-feeds goes on.")
+        await page.get_by_role("button", name="Run now").click()
+        await page.wait_for_url("**/jobs/*")
+        await expect(page.get_by_role("heading", level=1)).to_contain_text("feeds.import")
+
+
+async def test_a_key_is_shown_once_and_revoked(site: Site) -> None:
+    async with site.open("/keys", "admin") as page:
+        await page.get_by_label("Name").fill("till 7")
+        await page.get_by_role("button", name="Make the key").click()
+        await expect(page.get_by_text("shown this once")).to_be_visible()
+        key = await page.locator("code", has_text="lh_").inner_text()
+        asked = await page.request.get("/v1/jobs", headers={"Authorization": f"Bearer {key}"})
+        assert asked.status == 200
+        await page.goto("/keys")
+        assert key not in await page.content()
+        await page.get_by_role("row", name="till 7").get_by_role("link", name="Revoke").click()
+        await page.get_by_role("dialog").get_by_role("button", name="Revoke the key").click()
+        await expect(page.get_by_role("row", name="till 7")).to_contain_text("revoked")
+        refused = await page.request.get("/v1/jobs", headers={"Authorization": f"Bearer {key}"})
+        assert refused.status == 401
+
+
+async def test_an_endpoint_is_added_tested_paused_and_removed(site: Site) -> None:
+    async with site.open("/webhooks", "admin") as page:
+        await page.get_by_label("URL").fill("https://example.com/new-hooks")
+        await page.get_by_role("button", name="Add the endpoint").click()
+        await expect(page.get_by_text("it is shown this once")).to_be_visible()
+        await page.get_by_role("button", name="Send a test").click()
+        await expect(page.locator("#live_deliveries")).to_contain_text("endpoint.test")
+        await page.get_by_role("link", name="Pause").click()
+        await page.get_by_role("dialog").get_by_role("button", name="Pause the endpoint").click()
+        await expect(page.locator("#live_facts")).to_contain_text("paused")
+        await page.get_by_role("link", name="Remove").click()
+        await page.get_by_role("dialog").get_by_role("button", name="Remove the endpoint").click()
+        await expect(page.get_by_role("status")).to_have_text("The endpoint is removed.")
+
+
+async def test_the_operator_changes_limits_and_looks_at_one_tenant(site: Site) -> None:
+    async with site.open("/tenants") as page:
+        await page.get_by_label("Name of a new tenant").fill("hooli")
+        await page.get_by_role("button", name="Add").click()
+        await page.get_by_label("Jobs that may run at once").fill("7")
+        await page.get_by_role("button", name="Change the limits").click()
+        await expect(page.get_by_role("status")).to_have_text("The limits are changed.")
+        assert await page.get_by_label("Jobs that may run at once").input_value() == "7"
+        await page.get_by_role("link", name="Jobs", exact=True).last.click()
+        await expect(page.get_by_text("No jobs yet")).to_be_visible()
+        await page.get_by_label("Tenant").select_option("globex")
+        await page.wait_for_url("**tenant=globex")
+        await expect(page.get_by_role("link", name="feeds.import").first).to_be_visible()

@@ -1,0 +1,84 @@
+"""Every page as it is: nothing that the browser or axe complains of, nothing wider than the screen."""
+
+import os
+
+import pytest
+
+from tests.dashboard.conftest import Site, axe, listen
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+#: `make verify` looks at every page in all four ways; here a few of them have to do for the second.
+_EVERYTHING = os.environ.get("DASHBOARD_LOOKS") == "all"
+_ALL = [(scheme, width) for scheme in ("light", "dark") for width in (1280, 390)]
+_LOOKS = _ALL if _EVERYTHING else [("light", 1280), ("dark", 390)]
+_FEW = 4  # every so many-th page
+
+
+def paths(site: Site) -> list[str]:
+    made = site.world.made
+    return [
+        "/",
+        "/jobs",
+        "/jobs?state=dead",
+        "/jobs?q=error%3Anothing-like-this",
+        "/jobs?q=oops%3A1",
+        *(f"/jobs/{made[name]}" for name in ("dead", "running", "queued", "scheduled", "blocked", "succeeded")),
+        f"/jobs/{made['dead']}/copy",
+        f"/jobs/{made['queued']}/confirm/cancel",
+        "/failures",
+        "/schedules",
+        "/schedules?tenant=acme",
+        "/schedules/nightly-report?tenant=acme",
+        "/webhooks?tenant=acme",
+        f"/webhooks/{made['endpoint']}?tenant=acme",
+        f"/deliveries/{made['delivery']}?tenant=acme",
+        "/queues",
+        "/queues/money/pause",
+        "/workers",
+        "/tenants",
+        "/tenants/acme",
+        "/keys",
+        "/keys?tenant=acme",
+        "/audit",
+    ]
+
+
+@pytest.mark.parametrize(("scheme", "width"), _LOOKS)
+async def test_no_page_gives_reason_to_complain(site: Site, scheme: str, width: int) -> None:
+    found = {}
+    async with site.visit(color_scheme=scheme, width=width) as context:
+        page = await context.new_page()
+        complaints = listen(page)
+        for path in paths(site)[:: 1 if _EVERYTHING or scheme == "light" else _FEW]:
+            response = await page.goto(path)
+            assert response
+            assert response.status == 200, path
+            wide = await page.evaluate("document.documentElement.scrollWidth > window.innerWidth")
+            troubles = [*complaints, *await axe(page), *(["it is wider than the screen"] if wide else [])]
+            if troubles:
+                found[path] = troubles
+            complaints.clear()
+    assert found == {}
+
+
+async def test_pages_can_be_read_without_scripts(site: Site) -> None:
+    async with site.visit(java_script_enabled=False) as context:
+        page = await context.new_page()
+        for path in paths(site):
+            await page.goto(path)
+            assert await page.locator("h1").first.inner_text()
+            assert not await page.locator(".needs-script").first.is_visible()
+        await page.goto("/")
+        await page.get_by_text("As a table").first.click()
+        assert await page.get_by_role("columnheader", name="Minute (UTC)").first.is_visible()
+
+
+async def test_a_theme_is_chosen_once_and_there_from_the_first_byte(site: Site) -> None:
+    async with site.open("/queues") as page:
+        assert await page.locator("html").get_attribute("data-theme") == "system"
+        await page.get_by_role("button", name="Dark").click()
+        await page.wait_for_load_state()
+        assert page.url.endswith("/queues")
+        assert await page.locator("html").get_attribute("data-theme") == "dark"
+        assert 'data-theme="dark"' in await (await page.request.get("/jobs")).text()

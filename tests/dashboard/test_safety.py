@@ -1,0 +1,188 @@
+"""Who reaches what: no page, stream or action of another tenant, and nothing that another site's page could send."""
+
+import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+from uuid import UUID
+
+import httpx
+import pytest
+from starlette.routing import Route
+
+from leasehold import dashboard
+from leasehold.api import bare_app
+from leasehold.dashboard.page import CSP
+from leasehold.engine import jobs, watch
+from leasehold.engine.database import Role
+from tests.api.people import member
+from tests.dashboard.world import World
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+
+def routes() -> list[Route]:
+    """All addresses of the dashboard, streams too."""
+    app = bare_app()
+    api = list(app.router.routes)
+    dashboard.mount(app)
+    return [route for route in app.router.routes if isinstance(route, Route) and route not in api]
+
+
+@asynccontextmanager
+async def browser(here: World, who: str | None, **headers: str) -> AsyncIterator[httpx.AsyncClient]:
+    cookies = {here.cookie: here.sessions[who]} if who else {}
+    same = {"Origin": here.url, "Sec-Fetch-Site": "same-origin"}
+    async with httpx.AsyncClient(base_url=here.url, cookies=cookies, headers=same | headers, timeout=60) as client:
+        yield client
+
+
+async def csrf_of(client: httpx.AsyncClient) -> str:
+    found = re.search(r'name="csrf" value="([^"]+)"', (await client.get("/jobs")).text)
+    assert found
+    return found[1]
+
+
+def filled_in(route: Route, here: World) -> str:
+    """The address with what belongs to acme in it."""
+    own = {
+        "job_id": here.made["dead"],
+        "endpoint_id": here.made["endpoint"],
+        "delivery_id": here.made["delivery"],
+        "name": "nightly-report" if "schedules" in route.path else "acme",
+        "key_id": "0" * 22,
+        "queue": "default",
+        "act": "remove" if "webhooks" in route.path else "retry",
+    }
+    return re.sub(r"\{(\w+)\}", lambda hole: str(own.get(hole[1], "x")), route.path)
+
+
+async def belongings(here: World) -> list[dict[str, Any]]:
+    """Everything that is acme's, wherever it is."""
+    tables = ("job", "outcome", "deferred", "ready", "schedule", "endpoint", "delivery", "api_key", "audit")
+    return [
+        row
+        for table in tables
+        for row in await here.cell.look(
+            f"select * from leasehold.{table} t where tenant_id = '{here.acme}' order by t::text"
+        )
+    ]
+
+
+async def test_a_stranger_reaches_nothing_of_another_tenant(here: World) -> None:
+    """Every address, with acme's ids in the path, in the query and in the form, by the owner of globex."""
+    before = await belongings(here)
+    of_acme = [str(here.acme), "pay_681c", "BankTimeout", "reports.nightly", "shop.example.com", "reports.monthly"]
+    leaks = []
+    async with browser(here, "stranger") as client:
+        token = await csrf_of(client)
+        for route in routes():
+            path = filled_in(route, here)
+            if path.startswith("/assets") or path == "/sign-out":
+                continue
+            form = {"csrf": token, "job": str(here.made["dead"]), "name": "x", "tenant": "acme", "reason": "mine"}
+            query = {"tenant": "acme", "job": str(here.made["dead"]), "act": "retry"}
+            for method in route.methods or ():
+                if method == "POST":
+                    text = (await client.post(path, params=query, data=form)).text
+                elif path.startswith("/live"):
+                    text = await beginning(client, path, query)
+                else:
+                    text = (await client.get(path, params=query)).text
+                leaks += [(method, path, thing) for thing in of_acme if thing in text]
+    assert leaks == []
+    assert await belongings(here) == before
+
+
+async def beginning(client: httpx.AsyncClient, path: str, query: dict[str, str]) -> str:
+    """The first message of a stream, or the whole answer that is none."""
+    async with client.stream("GET", path, params=query) as response:
+        if not response.headers["content-type"].startswith("text/event-stream"):
+            return (await response.aread()).decode()
+        async for chunk in response.aiter_text():
+            return chunk
+    return ""
+
+
+async def test_every_address_wants_somebody_who_is_signed_in(here: World) -> None:
+    async with browser(here, None) as client:
+        for route in routes():
+            path = filled_in(route, here)
+            if path.startswith(("/assets", "/favicon")):
+                continue
+            for method in (route.methods or set()) - {"HEAD"}:
+                response = await client.request(method, path)
+                assert response.status_code in (303, 401), path
+                assert response.status_code == 401 or response.headers["location"] == "/login", path
+
+
+@pytest.mark.parametrize(
+    ("headers", "token"),
+    [
+        ({}, None),  # no token
+        ({}, "another"),
+        ({"Origin": "https://evil.example", "Sec-Fetch-Site": "cross-site"}, "own"),
+        ({"Origin": "https://evil.example"}, "own"),
+        ({"Sec-Fetch-Site": "same-site"}, "own"),  # another program on this machine's name
+    ],
+)
+async def test_a_form_that_no_page_of_ours_sent_does_nothing(
+    here: World, headers: dict[str, str], token: str | None
+) -> None:
+    async with browser(here, "member") as own:
+        csrf = await csrf_of(own) if token == "own" else token
+    job_id = here.made["dead"]
+    async with browser(here, "member", **headers) as client:
+        refused = await client.post(f"/jobs/{job_id}/retry", data={"csrf": csrf} if csrf else {})
+    assert refused.status_code == 403
+    async with here.cell.database(Role.API, connections=1) as db:
+        assert (await jobs.get_job(db, here.acme, job_id)).state == "dead"
+
+
+async def test_every_page_has_the_strict_policy_and_is_in_nobodys_frame(here: World) -> None:
+    async with browser(here, "operator") as client:
+        for path in ("/", "/jobs", "/jobs/nonsense", "/queues", "/jobs?q=a%3Ab"):
+            response = await client.get(path)
+            assert response.headers["content-security-policy"] == CSP
+            assert response.headers["x-frame-options"] == "DENY"
+            assert response.headers["cache-control"] == "no-store"
+            assert " style=" not in response.text
+            assert not re.search(r"<script(?![^>]* src=)|\son\w+=", response.text)
+    assert "unsafe" not in CSP
+
+
+async def test_a_viewer_looks_and_does_nothing(here: World) -> None:
+    job_id = here.made["dead"]
+    async with browser(here, "viewer") as client:
+        page = await client.get(f"/jobs/{job_id}")
+        assert page.status_code == 200
+        assert "Your role does not show payloads" in page.text
+        assert "pay_681c" not in page.text
+        assert "Retry" not in page.text
+        form = {"csrf": await csrf_of(client)}
+        assert (await client.post(f"/jobs/{job_id}/retry", data=form)).status_code == 403
+        assert (await client.post("/jobs/retry", data=form | {"job": str(job_id)})).status_code == 403
+        for path in ("/queues", "/workers", "/tenants", "/keys", "/audit", "/webhooks"):
+            assert (await client.get(path)).status_code == 403, path
+            assert f'href="{path}"' not in page.text
+
+
+async def test_a_person_signs_out(here: World) -> None:
+    token, _ = await member(here.cell, here.acme, "viewer")
+    here.sessions["leaving"] = token.text
+    async with browser(here, "leaving") as client:
+        left = await client.post("/sign-out", data={"csrf": await csrf_of(client)})
+        assert (left.status_code, left.headers["location"]) == (303, "/login")
+        client.cookies.set(here.cookie, token.text)
+        assert (await client.get("/jobs")).headers["location"] == "/login"
+
+
+async def test_what_was_done_is_in_the_log_with_who_did_it(here: World) -> None:
+    async with browser(here, "operator") as client:
+        done = await client.post("/queues/default/pause", data={"csrf": await csrf_of(client)})
+        assert done.status_code == 303
+        await client.post("/queues/default/resume", data={"csrf": await csrf_of(client)})
+    async with here.cell.database(Role.OPERATOR, connections=1) as db:
+        newest = await watch.list_audit(db, None, before=None, limit=2)
+    assert [(one.action, one.target) for one in newest] == [("queue.resume", "default"), ("queue.pause", "default")]
+    assert all(UUID(one.actor.removeprefix("person:")) for one in newest)
