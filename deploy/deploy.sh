@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# Bring one machine to what compose.yaml says, the first time and every time after:  ./deploy.sh [--profile monitoring …]
+# Old workers go on while the schema is migrated; each container is given its time to finish what it runs.
+set -euo pipefail
+cd "$(dirname "$0")"
+umask 077
+
+if [[ ! -f .env ]]; then
+  echo "making .env with random passwords"
+  while IFS= read -r line; do
+    case "$line" in
+      *_PASSWORD= | *_PEPPER= | *_KEYS=) echo "$line$(openssl rand -hex 32)" ;;
+      *) echo "$line" ;;
+    esac
+  done <.env.example >.env.new
+  mv .env.new .env
+fi
+
+docker compose version >/dev/null 2>&1 || { echo "docker with its compose plugin is needed: https://docs.docker.com/engine/install" >&2; exit 2; }
+
+docker compose "$@" build migrate
+docker compose up --detach --wait postgres
+docker compose run --rm migrate
+
+# Prometheus reads the server's metrics with an operator's key, which only it needs.
+mkdir -p secrets
+if [[ ! -s secrets/metrics_key ]]; then
+  docker compose run --rm --no-deps --no-TTY server keys create prometheus --operator >secrets/metrics_key.new
+  chmod 644 secrets/metrics_key.new # Prometheus is nobody in its container; the folder above is yours alone
+  chmod 755 secrets
+  mv secrets/metrics_key.new secrets/metrics_key
+fi
+
+docker compose "$@" up --detach --wait --remove-orphans
+docker compose "$@" ps
+docker compose run --rm --no-deps --no-TTY server doctor
