@@ -66,6 +66,8 @@ class Page:
     links: tuple[Link, ...]
     images: tuple[Image, ...]
     anchors: tuple[str, ...]
+    ids: tuple[str, ...]
+    misplaced: tuple[str, ...]
     form_actions: tuple[str, ...]
     resources: tuple[str, ...]
     open_graph: tuple[tuple[str, str], ...]
@@ -108,12 +110,14 @@ def read_page(text: str, *, url: str, agent: str = "", x_robots_tag: Iterable[st
         viewport=named.get("viewport"),
         charset=_charset(tree),
         robots=read_robots_meta(metas, headers=x_robots_tag, agent=agent),
-        canonicals=tuple(attribute(node, "href") for node in tree.css('link[rel~="canonical" i]')),
+        canonicals=tuple(attribute(node, "href") for node in tree.css('head link[rel~="canonical" i]')),
         alternates=tuple(_alternates(tree, base)),
         headings=tuple(_headings(tree)),
         links=tuple(_links(tree, base)),
         images=tuple(map(_image, tree.css("img"))),
         anchors=tuple(_anchors(tree)),
+        ids=tuple(attribute(node, "id") for node in tree.css("[id]")),
+        misplaced=tuple(_misplaced(tree)),
         form_actions=tuple(_resolved(tree, "form[action]", "action", base)),
         resources=tuple(_resources(tree, base)),
         open_graph=tuple(
@@ -150,7 +154,7 @@ def _charset(tree: LexborHTMLParser) -> str | None:
 
 
 def _alternates(tree: LexborHTMLParser, base: str) -> Iterator[Alternate]:
-    for node in tree.css('link[rel~="alternate" i][hreflang]'):
+    for node in tree.css('head link[rel~="alternate" i][hreflang]'):
         href = attribute(node, "href")
         yield Alternate(hreflang=attribute(node, "hreflang"), href=href, url=resolve(href, base))
 
@@ -191,6 +195,14 @@ def _anchors(tree: LexborHTMLParser) -> Iterator[str]:
     for node in tree.css("[id], a[name]"):
         if name := attribute(node, "id") or attribute(node, "name"):
             yield name
+
+
+def _misplaced(tree: LexborHTMLParser) -> Iterator[str]:
+    """What counts in the head only, and stands where the parser has begun the body."""
+    for node in tree.css("body meta[name]"):
+        if (name := attribute(node, "name").lower()) in ("description", "robots", "viewport"):
+            yield f"meta {name}"
+    yield from ("link canonical" for _ in tree.css('body link[rel~="canonical" i]'))
 
 
 def _resources(tree: LexborHTMLParser, base: str) -> Iterator[str]:

@@ -1,0 +1,20 @@
+"""Site audits: a crawl of leased page jobs, checks with a reason and a remedy, findings that live through many runs.
+
+Pure       recipe (the checks, as data)   seen (a page as it was met)   checks (page in, evidence out)   score   options
+Work       visiting (one page, fetched and read)   handlers (the kinds)   ending (the end of a run)
+Outside    requests (start, look, cancel)   routes   commands   report
+
+Needs the extra ``audits``.
+"""
+
+from importlib.resources import files
+
+from leasehold.packs import Pack
+from leasehold_packs.audits.handlers import app
+
+pack = Pack(
+    name="audits",
+    app=app,
+    migrations=files(__name__) / "migrations",
+    routes="leasehold_packs.audits.routes:routes",
+)

@@ -1,0 +1,81 @@
+"""How the page was answered."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from leasehold_packs.audits.checks.examples import some
+from leasehold_packs.audits.seen import Seen
+
+SLOW_MS = 800
+LARGE_BYTES = 2_000_000
+_MARKUP = re.compile(r"\s*(?:<!doctype html|<html)", re.IGNORECASE)
+
+
+def status_client_error(seen: Seen) -> Iterator[dict[str, Any]]:
+    if 400 <= (seen.visit.status or 0) < 500:
+        yield {"status": seen.visit.status}
+
+
+def status_server_error(seen: Seen) -> Iterator[dict[str, Any]]:
+    if (seen.visit.status or 0) >= 500:
+        yield {"status": seen.visit.status}
+
+
+def fetch_failed(seen: Seen) -> Iterator[dict[str, Any]]:
+    if seen.visit.status is None and not _loops(seen):
+        yield {"problem": seen.visit.problem}
+
+
+def redirect_loop(seen: Seen) -> Iterator[dict[str, Any]]:
+    if _loops(seen):
+        yield {"hops": [url for url, _ in seen.visit.hops]}
+
+
+def redirect_chain(seen: Seen) -> Iterator[dict[str, Any]]:
+    if len(seen.visit.hops) > 1 and not _loops(seen):
+        yield {"hops": [url for url, _ in seen.visit.hops], "to": seen.visit.address}
+
+
+def slow_first_byte(seen: Seen) -> Iterator[dict[str, Any]]:
+    if seen.visit.first_byte_ms > SLOW_MS:
+        yield {"ms": round(seen.visit.first_byte_ms)}
+
+
+def large_body(seen: Seen) -> Iterator[dict[str, Any]]:
+    if seen.visit.size > LARGE_BYTES:
+        yield {"bytes": seen.visit.size}
+
+
+def insecure_scheme(seen: Seen) -> Iterator[dict[str, Any]]:
+    if seen.visit.status == 200 and not seen.visit.is_secure:
+        yield {"url": seen.visit.address}
+
+
+def mixed_content(seen: Seen) -> Iterator[dict[str, Any]]:
+    if seen.is_page and seen.visit.is_secure:
+        yield from some(url for url in seen.page.resources if url.startswith("http:"))
+
+
+def wrong_media_type(seen: Seen) -> Iterator[dict[str, Any]]:
+    if seen.visit.status == 200 and not seen.is_page and _MARKUP.match(seen.text[:1000]):
+        yield {"media_type": seen.visit.media_type or None}
+
+
+def _loops(seen: Seen) -> bool:
+    urls = [url for url, _ in seen.visit.hops]
+    return len(urls) > len(set(urls))
+
+
+CHECKS = (
+    status_client_error,
+    status_server_error,
+    fetch_failed,
+    redirect_loop,
+    redirect_chain,
+    slow_first_byte,
+    large_body,
+    insecure_scheme,
+    mixed_content,
+    wrong_media_type,
+)

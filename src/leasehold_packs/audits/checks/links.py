@@ -1,0 +1,86 @@
+"""Where the page leads, and what its links are called."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import urlsplit
+
+from leasehold_packs.audits.checks.examples import some
+from leasehold_packs.audits.seen import Seen
+from leasehold_packs.webfacts.page import Link
+
+MOST_LINKS = 100
+_LOCAL = re.compile(r"localhost|127(\.\d+){3}|\[::1\]|.*\.localhost", re.IGNORECASE)
+_NOWHERE = re.compile(r"javascript:|file:|data:|about:|$", re.IGNORECASE)
+# Words that say nothing about where a link leads, in the languages that pages have most.
+_GENERIC = frozenset(
+    word
+    for words in (
+        "click here|click this|go|here|information|learn more|more|more info|more information|read more",
+        "right here|start|this|details|link|continue|weiter|mehr|mehr erfahren|weiterlesen|hier|hier klicken",
+        "klicke hier|klicken sie hier|mehr lesen|aquí|haga clic aquí|más|más información|leer más|ver más|ici",
+        "cliquez ici|en savoir plus|lire la suite|plus|qui|clicca qui|di più|leggi di più|scopri di più|aqui",
+        "clique aqui|leia mais|mais|saiba mais|meer|lees meer|klik hier|tutaj|kliknij tutaj|więcej",
+        "czytaj więcej|här|läs mer|klicka här|her|læs mere|klik her|les mer",
+    )
+    for word in words.split("|")
+)
+
+
+def link_text_empty(seen: Seen) -> Iterator[dict[str, Any]]:
+    yield from some(link.href for link in _followed(seen) if not link.text)
+
+
+def link_text_generic(seen: Seen) -> Iterator[dict[str, Any]]:
+    """Links within the page and those that nobody shall follow need no words for search engines."""
+    told = (link for link in _followed(seen) if not link.nofollow and not link.href.startswith("#"))
+    yield from some(f"{link.text}: {link.href}" for link in told if _plain(link.text) in _GENERIC)
+
+
+def link_uncrawlable(seen: Seen) -> Iterator[dict[str, Any]]:
+    """A link that only a script can follow."""
+    yield from some(
+        link.href or "(empty)" for link in seen.page.links if link.url is None and _NOWHERE.match(link.href)
+    )
+
+
+def links_too_many(seen: Seen) -> Iterator[dict[str, Any]]:
+    if len(seen.page.links) > MOST_LINKS:
+        yield {"count": len(seen.page.links)}
+
+
+def link_localhost(seen: Seen) -> Iterator[dict[str, Any]]:
+    if not _LOCAL.fullmatch(seen.host):
+        yield from some(link.href for link in _followed(seen) if _LOCAL.fullmatch(_host(link)))
+
+
+def link_insecure(seen: Seen) -> Iterator[dict[str, Any]]:
+    if seen.visit.is_secure:
+        yield from some(link.href for link in _followed(seen) if (link.url or "").startswith("http:"))
+
+
+def nofollow_internal(seen: Seen) -> Iterator[dict[str, Any]]:
+    yield from some(link.href for link in _followed(seen) if link.nofollow and seen.is_internal(link.url or ""))
+
+
+def _followed(seen: Seen) -> list[Link]:
+    return [link for link in seen.page.links if link.url]
+
+
+def _host(link: Link) -> str:
+    return urlsplit(link.url or "").hostname or ""
+
+
+def _plain(text: str) -> str:
+    return text.casefold().strip(" .…»›>→")
+
+
+CHECKS = (
+    link_text_empty,
+    link_text_generic,
+    link_uncrawlable,
+    links_too_many,
+    link_localhost,
+    link_insecure,
+    nofollow_internal,
+)

@@ -1,0 +1,99 @@
+"""The end of a run: pages compared, the site scored, findings moved on, endpoints told."""
+
+import json
+from typing import Any
+from uuid import UUID
+
+from leasehold import Transaction
+from leasehold_packs.audits.recipe import checks
+from leasehold_packs.audits.score import Score, score
+
+
+async def end_run(tx: Transaction, run_id: UUID) -> dict[str, Any]:
+    """Everything in one transaction: a run has ended with all of it, or not yet."""
+    await tx.execute(
+        "update leasehold_audits.url set state = 'failed', problem = 'its job ended without an answer'"
+        " where run_id = $1 and state = 'queued'",
+        run_id,
+    )
+    await tx.execute("select leasehold_audits.measure_depth($1)", run_id)
+    severities = {check.id: check.severity for check in checks().values()}
+    await tx.execute("select leasehold_audits.note_relations($1, $2)", run_id, json.dumps(severities))
+    counts = await _counts(tx, run_id)
+    result = score(counts["checks"], pages=counts["pages"], indexable=counts["indexable"])
+    before = await _score_before(tx, run_id)
+    await tx.execute(
+        "update leasehold_audits.run set state = 'succeeded', pages = $2, score = $3::float8::numeric, report = $4,"
+        " finished_at = leasehold.now() where run_id = $1",
+        run_id, counts["pages"], result.value, json.dumps(counts | _told(result)),
+    )  # fmt: skip
+    await tx.execute("select leasehold_audits.update_findings($1)", run_id)
+    await _tell(tx, run_id, result.value, before)
+    return {"score": result.value, "pages": counts["pages"], "arithmetic": result.arithmetic()}
+
+
+async def write_issues(
+    tx: Transaction, run_id: UUID, tenant: UUID, key: bytes | None, found: dict[str, dict[str, Any]]
+) -> None:
+    if found:
+        await tx.execute(
+            "insert into leasehold_audits.issue (run_id, tenant_id, key, check_id, severity, evidence)"
+            " select $1, $2, $3, i.check_id, i.severity, i.evidence::jsonb"
+            " from unnest($4::text[], $5::text[], $6::text[]) i(check_id, severity, evidence)",
+            run_id, tenant, key, list(found), [checks()[name].severity for name in found],
+            [json.dumps(evidence) for evidence in found.values()],
+        )  # fmt: skip
+
+
+async def _counts(tx: Transaction, run_id: UUID) -> dict[str, Any]:
+    row = await tx.fetchrow(
+        "select count(*) filter (where indexable is not null) as pages, count(*) filter (where indexable) as indexable,"
+        " count(*) filter (where state = 'failed' or status >= 400) as failed,"
+        " count(*) filter (where state = 'blocked') as blocked, count(*) filter (where state = 'left') as left_out,"
+        " max(depth) as depth from leasehold_audits.url where run_id = $1",
+        run_id,
+    )
+    found = await tx.fetch(
+        "select check_id, count(*) as n from leasehold_audits.issue where run_id = $1 group by 1 order by 1",
+        run_id,
+    )
+    links = await tx.fetchval("select count(*) from leasehold_audits.link where run_id = $1", run_id)
+    return dict(row) | {"links": links, "checks": {row["check_id"]: row["n"] for row in found}}
+
+
+async def _score_before(tx: Transaction, run_id: UUID) -> float | None:
+    found = await tx.fetchval(
+        "select b.score::float8 from leasehold_audits.run r join leasehold_audits.run b using (site_id)"
+        " where r.run_id = $1 and b.state = 'succeeded' and b.run_id <> r.run_id order by b.created_at desc limit 1",
+        run_id,
+    )
+    return None if found is None else float(found)
+
+
+def _told(result: Score) -> dict[str, Any]:
+    terms = [
+        {
+            "check": term.check,
+            "weight": term.weight,
+            "affected": term.affected,
+            "pages": term.pages,
+            "taken": term.taken,
+        }
+        for term in result.terms
+    ]
+    return {"arithmetic": result.arithmetic(), "terms": terms, "groups": dict(result.groups)}
+
+
+async def _tell(tx: Transaction, run_id: UUID, value: float, before: float | None) -> None:
+    subject = "audit_run", str(run_id)
+    await tx.emit("audits.run_finished", *subject, {"score": value, "score_before": before})
+    if before is not None and value < before:
+        await tx.emit("audits.score_fell", *subject, {"score": value, "score_before": before})
+    fresh = await tx.fetch(
+        "select check_id, url from leasehold_audits.finding"
+        " where last_run = $1 and severity = 'critical' and state in ('new', 'regressed')"
+        " order by check_id, url limit 100",
+        run_id,
+    )
+    if fresh:
+        await tx.emit("audits.new_critical", *subject, {"findings": [dict(row) for row in fresh]})

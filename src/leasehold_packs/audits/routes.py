@@ -1,0 +1,175 @@
+"""``/v1/audits``."""
+
+from dataclasses import asdict
+from datetime import datetime
+from typing import Annotated, Any, Literal
+from uuid import UUID
+
+from fastapi import Query
+from pydantic import BaseModel, ConfigDict, Field
+
+from leasehold import web
+from leasehold_packs.audits import report, requests
+from leasehold_packs.audits.options import Options
+from leasehold_packs.audits.recipe import VERSION, checks
+
+routes = web.routes("audits")
+READ = web.needs("jobs:read")
+WRITE = web.needs("jobs:write")
+Severity = Literal["critical", "high", "medium", "low"]
+Limit = Annotated[int, Query(ge=1, le=1000)]
+_EVERYTHING = 100_000
+
+
+class AuditRequest(BaseModel):
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={
+            "examples": [{"url": "https://example.com/"}, {"url": "https://example.com/", "force": True}]
+        },
+    )
+
+    url: str = Field(min_length=8, max_length=2000, description="Where to begin: a whole http or https address.")
+    options: Options = Field(default_factory=Options)
+    force: bool = Field(False, strict=True, description="Even if the same audit runs, or has just ended.")
+
+
+class Acceptance(BaseModel):
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={"examples": [{"note": "by design"}, {"note": None}]},
+    )
+
+    note: str | None = Field(min_length=1, max_length=1000, description="Why it is accepted; null opens it again.")
+    accepted_until: datetime | None = Field(None, description="For ever if it is left out.")
+
+
+@routes.post("/v1/audits", operation_id="audits.create", summary="Audit a site", status_code=202, openapi_extra=WRITE)
+async def create(tenant: web.Tenant, body: AuditRequest, idempotency_key: web.IdempotencyKey = None) -> web.Response:
+    async def operate(tx: web.Transaction) -> web.Answer:
+        asked = await requests.ask(tx, tenant.tenant_id, body.url, body.options, force=body.force)
+        headers = {"Location": f"/v1/audits/{asked.run_id}"}
+        return web.Answer(status=202 if asked.created else 200, value=asdict(asked), headers=headers)
+
+    return await tenant.once(idempotency_key, operate)
+
+
+@routes.get("/v1/audits", operation_id="audits.list", summary="The newest audits first", openapi_extra=READ)
+async def list_(tenant: web.Tenant, site_id: UUID | None = None, limit: Limit = 50) -> web.Response:
+    async with tenant.transaction() as tx:
+        return web.answer({"data": await requests.list_runs(tx, site_id=site_id, limit=limit)})
+
+
+@routes.get("/v1/audits/sites", operation_id="audits.sites", summary="All sites with their scores", openapi_extra=READ)
+async def sites(tenant: web.Tenant) -> web.Response:
+    async with tenant.transaction() as tx:
+        return web.answer({"data": await requests.list_sites(tx)})
+
+
+@routes.get("/v1/audits/checks", operation_id="audits.checks", summary="What is looked for", openapi_extra=READ)
+async def list_checks(tenant: web.Tenant) -> web.Response:
+    return web.answer({"recipe": VERSION, "data": [asdict(check) for check in checks().values()]})
+
+
+@routes.get(
+    "/v1/audits/sites/{site_id}/findings",
+    operation_id="audits.findings",
+    summary="What became of what was found: new, open, fixed, regressed, accepted",
+    openapi_extra=READ,
+)
+async def findings(
+    tenant: web.Tenant,
+    site_id: UUID,
+    state: Literal["new", "open", "fixed", "regressed", "accepted"] | None = None,
+    limit: Limit = 1000,
+) -> web.Response:
+    async with tenant.transaction() as tx:
+        return web.answer({"data": await requests.list_findings(tx, site_id, state=state, limit=limit)})
+
+
+@routes.patch(
+    "/v1/audits/findings/{finding_id}",
+    operation_id="audits.accept",
+    summary="Accept a finding, or open it again",
+    openapi_extra=WRITE,
+)
+async def accept(tenant: web.Tenant, finding_id: UUID, body: Acceptance) -> web.Response:
+    async with tenant.transaction() as tx:
+        return web.answer(await requests.accept(tx, finding_id, note=body.note, until=body.accepted_until))
+
+
+@routes.get("/v1/audits/{run_id}", operation_id="audits.get", summary="One audit", openapi_extra=READ)
+async def get(request: web.Request, tenant: web.Tenant, run_id: UUID) -> web.Response:
+    async with tenant.transaction() as tx:
+        return web.tagged(request, await requests.get_run(tx, run_id))
+
+
+@routes.post("/v1/audits/{run_id}/cancel", operation_id="audits.cancel", summary="Stop an audit", openapi_extra=WRITE)
+async def cancel(tenant: web.Tenant, run_id: UUID) -> web.Response:
+    async with tenant.transaction() as tx:
+        flow_id = await requests.stop(tx, run_id, "canceled")
+    if flow_id:
+        await tenant.client.flows.cancel(flow_id, "the audit was canceled")
+    return web.answer({"run_id": run_id, "state": "canceled"})
+
+
+@routes.get("/v1/audits/{run_id}/issues", operation_id="audits.issues", summary="What it found", openapi_extra=READ)
+async def issues(
+    tenant: web.Tenant,
+    run_id: UUID,
+    severity: Severity | None = None,
+    check: Annotated[str | None, Query(max_length=50)] = None,
+    limit: Limit = 1000,
+) -> web.Response:
+    async with tenant.transaction() as tx:
+        return web.answer({"data": await requests.list_issues(tx, run_id, check=check, severity=severity, limit=limit)})
+
+
+@routes.get("/v1/audits/{run_id}/urls", operation_id="audits.urls", summary="The pages it met", openapi_extra=READ)
+async def urls(
+    tenant: web.Tenant,
+    run_id: UUID,
+    state: Literal["queued", "fetched", "failed", "blocked", "left"] | None = None,
+    limit: Limit = 1000,
+) -> web.Response:
+    async with tenant.transaction() as tx:
+        return web.answer({"data": await requests.list_urls(tx, run_id, state=state, limit=limit)})
+
+
+@routes.get("/v1/audits/{run_id}/url", operation_id="audits.url", summary="All about one page", openapi_extra=READ)
+async def url(
+    tenant: web.Tenant, run_id: UUID, url: Annotated[str, Query(min_length=1, max_length=2000)]
+) -> web.Response:
+    async with tenant.transaction() as tx:
+        return web.answer(await requests.get_url(tx, run_id, url))
+
+
+@routes.get(
+    "/v1/audits/{run_id}/report.{form}",
+    operation_id="audits.report",
+    summary="The whole audit as HTML, JSON or CSV",
+    openapi_extra=READ,
+)
+async def get_report(tenant: web.Tenant, run_id: UUID, form: Literal["html", "json", "csv"]) -> web.Response:
+    async with tenant.transaction() as tx:
+        run = await requests.get_run(tx, run_id)
+        found = await requests.list_issues(tx, run_id, limit=_EVERYTHING)
+        site: str = await tx.fetchval("select url from leasehold_audits.site where site_id = $1", run["site_id"])
+    match form:
+        case "html":
+            return web.Response(report.as_html(run, site, found), media_type="text/html")
+        case "csv":
+            return web.Response(report.as_csv(found), media_type="text/csv")
+    value: dict[str, Any] = run | {"url": site, "issues": found}
+    return web.answer(value)
+
+
+@routes.get(
+    "/v1/audits/{before}/diff/{after}",
+    operation_id="audits.diff",
+    summary="What a later audit found that an earlier one did not, and the other way round",
+    openapi_extra=READ,
+)
+async def diff(tenant: web.Tenant, before: UUID, after: UUID) -> web.Response:
+    async with tenant.transaction() as tx:
+        return web.answer(await requests.compare(tx, before, after))

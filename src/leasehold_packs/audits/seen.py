@@ -1,0 +1,70 @@
+"""One page as a crawl met it: what was asked, what came back, what stands in it."""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from urllib.parse import urlsplit
+
+from leasehold_packs.webfacts.page import Page, read_page
+from leasehold_packs.webfacts.structured import Structured, read_structured
+
+_HTML = ("text/html", "application/xhtml+xml")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Visit:
+    """What a fetch brought: an answer, or ``problem`` where there was none. Names of headers are in lower case."""
+
+    url: str
+    status: int | None = None
+    headers: tuple[tuple[str, str], ...] = ()
+    hops: tuple[tuple[str, int], ...] = ()  # redirects on the way: URL and status
+    final_url: str | None = None
+    first_byte_ms: float = 0.0
+    size: int = 0
+    problem: str | None = None
+
+    def header(self, name: str) -> str | None:
+        return ", ".join(value for given, value in self.headers if given == name) or None
+
+    @property
+    def media_type(self) -> str:
+        return (self.header("content-type") or "").partition(";")[0].strip().lower()
+
+    @property
+    def address(self) -> str:
+        """Where the answer came from, redirects followed."""
+        return self.final_url or self.url
+
+    @property
+    def is_secure(self) -> bool:
+        return self.address.startswith("https:")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Seen:
+    """A visit, and its page if it is one. What is read out of it is read once, when a check asks."""
+
+    visit: Visit
+    text: str = field(default="", repr=False)
+    agent: str = ""
+
+    @property
+    def is_page(self) -> bool:
+        """Whether there is HTML to judge: what a server calls otherwise is left to wrong_media_type."""
+        return self.visit.status == 200 and self.visit.media_type in _HTML
+
+    @cached_property
+    def page(self) -> Page:
+        tags = [value for name, value in self.visit.headers if name == "x-robots-tag"]
+        return read_page(self.text, url=self.visit.address, agent=self.agent, x_robots_tag=tags)
+
+    @cached_property
+    def structured(self) -> Structured:
+        return read_structured(self.text, url=self.visit.address)
+
+    @cached_property
+    def host(self) -> str:
+        return urlsplit(self.visit.address).hostname or ""
+
+    def is_internal(self, url: str) -> bool:
+        return urlsplit(url).hostname == self.host

@@ -1,0 +1,161 @@
+"""One page of a crawl: fetched, read and judged, before anything is written about it."""
+
+import json
+from base64 import b64encode
+from collections.abc import Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any
+
+from leasehold import Context, Fetched
+from leasehold.errors import BadInput, FetchDisallowed, FetchError
+from leasehold_packs.audits.checks import evaluate
+from leasehold_packs.audits.seen import Seen, Visit
+from leasehold_packs.webfacts.decode import decode
+from leasehold_packs.webfacts.page import Link
+from leasehold_packs.webfacts.simhash import signed, simhash
+from leasehold_packs.webfacts.url_key import url_key
+
+#: Whom sites see.
+AGENT = "LeaseholdAudit"
+MAX_BYTES = 5_000_000
+_TEXT = ("text/", "application/xhtml")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Visited:
+    """``state`` is that of the page's row: fetched, failed or blocked."""
+
+    state: str
+    seen: Seen
+    body: bytes = b""
+    digest: str | None = None
+
+    @property
+    def is_redirect(self) -> bool:
+        """Its address leads to another page, which is judged under its own."""
+        return bool(self.seen.visit.hops) and page_key(self.seen.visit.address) != page_key(self.seen.visit.url)
+
+    @property
+    def is_page(self) -> bool:
+        return self.state == "fetched" and self.seen.is_page and not self.is_redirect
+
+    def issues(self) -> dict[str, dict[str, Any]]:
+        if self.state == "blocked":
+            return {"robots_blocked": {"rule": self.seen.visit.problem}}
+        found = evaluate(self.seen)
+        if not self.is_redirect:
+            return found
+        return {name: found[name] for name in ("redirect_chain", "redirect_loop") if name in found}
+
+
+async def visit(ctx: Context, url: str, *, credentials: str | None = None) -> Visited:
+    """Ask a site for a page, politely. A passing problem is raised as long as another attempt is left."""
+    headers = {"Authorization": f"Basic {b64encode(credentials.encode()).decode()}"} if credentials else {}
+    try:
+        fetched = await ctx.fetch(url, polite=True, agent=AGENT, headers=headers, max_bytes=MAX_BYTES, truncate=True)
+    except FetchDisallowed as problem:
+        return _unread("blocked", url, problem.why)
+    except FetchError as problem:
+        if problem.transient and ctx.attempt < ctx.max_attempts:
+            raise
+        return _unread("failed", url, str(problem))
+    if fetched.status >= 500 and ctx.attempt < ctx.max_attempts:
+        raise RuntimeError(f"{url} answered {fetched.status}")
+    return read(url, fetched)
+
+
+def read(url: str, fetched: Fetched) -> Visited:
+    """What a page says, as it was answered; also of an answer that was kept."""
+    visit = Visit(
+        url=url,
+        status=fetched.status,
+        headers=fetched.headers,
+        hops=tuple((hop.url, hop.status) for hop in fetched.hops),
+        final_url=fetched.url,
+        first_byte_ms=fetched.timings.head * 1000,
+        size=len(fetched.body),
+    )
+    return Visited(state="fetched", seen=_seen(visit, fetched.body), body=fetched.body, digest=fetched.sha256)
+
+
+def read_again(row: Mapping[str, Any], body: bytes) -> Visited:
+    """The same from a row and the body that was kept."""
+    answer = json.loads(row["answer"])
+    visit = Visit(
+        url=row["url"],
+        status=row["status"],
+        headers=tuple((name, value) for name, value in answer["headers"]),
+        hops=tuple((url, status) for url, status in answer["hops"]),
+        final_url=answer["final_url"],
+        first_byte_ms=row["ms"],
+        size=row["bytes"],
+        problem=row["problem"],
+    )
+    return Visited(state=row["state"], seen=_seen(visit, body), digest=row["body"])
+
+
+def _seen(visit: Visit, body: bytes) -> Seen:
+    is_text = visit.media_type.startswith(_TEXT) or not visit.media_type
+    return Seen(
+        visit=visit, text=decode(body, content_type=visit.header("content-type")) if is_text else "", agent=AGENT
+    )
+
+
+def _unread(state: str, url: str, problem: str) -> Visited:
+    return Visited(state=state, seen=Seen(visit=Visit(url=url, problem=problem), agent=AGENT))
+
+
+def page_key(url: str | None) -> bytes | None:
+    """What a page's row is found by; None for what is no page."""
+    plain = plain_url(url)
+    return digest(plain) if plain else None
+
+
+def plain_url(url: str | None) -> str | None:
+    """The one spelling of a page's address; None for what is no page."""
+    try:
+        return url_key(url) if url else None
+    except BadInput:
+        return None
+
+
+def digest(plain: str) -> bytes:
+    return sha256(plain.encode()).digest()
+
+
+def facts(visited: Visited) -> dict[str, Any]:
+    """The columns of its row."""
+    visit = visited.seen.visit
+    row: dict[str, Any] = {
+        "state": visited.state,
+        "status": visit.status,
+        "final_key": page_key(visit.address) if visited.is_redirect else None,
+        "hops": len(visit.hops) if visited.is_redirect else 0,
+        "media_type": visit.media_type or None,
+        "answer": json.dumps({"headers": visit.headers[:200], "hops": visit.hops, "final_url": visit.final_url}),
+        "body": visited.digest,
+        "bytes": visit.size,
+        "ms": round(visit.first_byte_ms),
+        "problem": visit.problem,
+    }
+    return row | (_of_page(visited.seen) if visited.is_page else {})
+
+
+def _of_page(seen: Seen) -> dict[str, Any]:
+    page = seen.page
+    near = simhash(page.text)
+    return {
+        "title": page.title,
+        "description": page.description,
+        "canonical": page_key(page.canonical),
+        "indexable": page.robots.index,
+        "words": page.words,
+        "content": sha256(page.text.encode("utf-8", "replace")).digest(),
+        "simhash": None if near is None else signed(near),
+        "anchors": sorted(set(page.anchors)),
+    }
+
+
+def fragment(link: Link) -> str | None:
+    return (link.url or "").partition("#")[2] or None

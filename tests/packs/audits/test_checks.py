@@ -1,0 +1,159 @@
+"""Every check of the recipe: a page that has the fault, and a page that has none."""
+
+from typing import Any
+
+import pytest
+
+from leasehold_packs.audits.checks import OF_PAGES, OF_VISITS, evaluate
+from leasehold_packs.audits.recipe import checks
+from leasehold_packs.audits.seen import Seen, Visit
+from leasehold_packs.webfacts.language import is_language
+
+SCOPES = {"page", "relation", "crawl", "site"}
+URL = "https://shop.example/lamps"
+HEADERS = {
+    "content-type": "text/html; charset=utf-8",
+    "strict-transport-security": "max-age=31536000",
+    "content-security-policy": "default-src 'self'; frame-ancestors 'self'",
+    "x-content-type-options": "nosniff",
+    "server": "nginx",
+}
+HEAD = f"""
+<meta charset="utf-8"><title>Lamps for every room of the house</title>
+<meta name="description" content="Forty lamps for the desk, the wall and the garden, all of them made to be mended, with parts that last.">
+<meta name="viewport" content="width=device-width"><link rel="canonical" href="{URL}">
+<link rel="alternate" hreflang="en" href="{URL}"><link rel="alternate" hreflang="x-default" href="{URL}">
+"""  # noqa: E501
+BODY = f"""
+<h1>Lamps</h1><h2>For the desk</h2><p id="text">{"word " * 200}</p>
+<a href="/chairs">Chairs that go with it</a><img src="/lamp.png" alt="a lamp" width="10" height="10">
+<form action="/search"></form>
+<script type="application/ld+json">{{"@context": "https://schema.org", "@type": "Product", "name": "Lamp", "offers": {{"price": 1}}}}</script>
+"""  # noqa: E501
+
+
+def seen(
+    head: str = HEAD, body: str = BODY, *, text: str | None = None, lang: str = ' lang="en"', **visit: Any
+) -> Seen:
+    headers = HEADERS | visit.pop("headers", {})
+    values: dict[str, Any] = {"url": URL, "status": 200, "headers": tuple(headers.items())} | visit
+    page = f"<!doctype html><html{lang}><head>{head}</head><body>{body}</body></html>"
+    return Seen(visit=Visit(**values), text=page if text is None else text)
+
+
+def without(piece: str, text: str = HEAD) -> str:
+    assert piece in text
+    return text.replace(piece, "")
+
+
+TITLE = "<title>Lamps for every room of the house</title>"
+LD = '<script type="application/ld+json">'
+FAULTY = {
+    "status_client_error": seen(status=404),
+    "status_server_error": seen(status=503),
+    "fetch_failed": seen(status=None, problem="no answer within 30 s"),
+    "redirect_loop": seen(status=None, hops=(("https://a.example/", 302), ("https://b.example/", 302)) * 2),
+    "redirect_chain": seen(hops=(("https://a.example/", 301), ("https://b.example/", 301))),
+    "slow_first_byte": seen(first_byte_ms=900.0),
+    "large_body": seen(size=2_000_001),
+    "insecure_scheme": seen(url="http://shop.example/lamps"),
+    "mixed_content": seen(body=BODY + '<script src="http://cdn.example/x.js"></script>'),
+    "wrong_media_type": seen(headers={"content-type": "text/plain"}),
+    "noindex": seen(headers={"x-robots-tag": "noindex"}),
+    "canonical_missing": seen(without(f'<link rel="canonical" href="{URL}">')),
+    "canonical_relative": seen(HEAD.replace(f'canonical" href="{URL}"', 'canonical" href="/lamps"')),
+    "canonical_multiple": seen(HEAD + '<link rel="canonical" href="https://shop.example/other">'),
+    "canonical_conflict": seen(headers={"link": '<https://shop.example/other>; rel="canonical"'}),
+    "title_missing": seen(without(TITLE)),
+    "title_short": seen(HEAD.replace(TITLE, "<title>Lamps</title>")),
+    "title_long": seen(HEAD.replace(TITLE, f"<title>{'Lamps ' * 20}</title>")),
+    "title_multiple": seen(HEAD + TITLE),
+    "description_missing": seen(HEAD.replace('name="description"', 'name="other"')),
+    "description_short": seen(HEAD.replace('content="Forty', 'content="Few lamps" data-was="Forty')),
+    "description_long": seen(HEAD.replace('content="Forty', f'content="{"Very many lamps. " * 12}" data-was="Forty')),
+    "description_multiple": seen(HEAD + '<meta name="description" content="again">'),
+    "h1_missing": seen(body=without("<h1>Lamps</h1>", BODY)),
+    "h1_multiple": seen(body=BODY + "<h1>More lamps</h1>"),
+    "heading_order": seen(body=BODY + "<h4>Small print</h4>"),
+    "thin": seen(body=BODY.replace("word " * 200, "word")),
+    "lang_missing": seen(lang=""),
+    "lang_invalid": seen(lang=' lang="english"'),
+    "link_text_empty": seen(body=BODY + '<a href="/tables"><i></i></a>'),
+    "link_text_generic": seen(body=BODY + '<a href="/tables">Read more …</a>'),
+    "link_uncrawlable": seen(body=BODY + '<a href="javascript:go()">Tables</a>'),
+    "links_too_many": seen(body=BODY + '<a href="/t">Tables</a>' * 100),
+    "link_localhost": seen(body=BODY + '<a href="http://localhost:8000/">Tables</a>'),
+    "link_insecure": seen(body=BODY + '<a href="http://tables.example/">Tables</a>'),
+    "nofollow_internal": seen(body=BODY + '<a href="/tables" rel="nofollow">Tables</a>'),
+    "image_alt_missing": seen(body=BODY + '<img src="/t.png" width="1" height="1">'),
+    "image_alt_long": seen(body=BODY + f'<img src="/t.png" width="1" height="1" alt="{"a table " * 13}">'),
+    "image_unsized": seen(body=BODY + '<img src="/t.png" alt="a table">'),
+    "hreflang_invalid": seen(HEAD + '<link rel="alternate" hreflang="xx" href="https://shop.example/xx">'),
+    "hreflang_relative": seen(HEAD + '<link rel="alternate" hreflang="de" href="/de">'),
+    "hreflang_no_self": seen(
+        HEAD.replace(f'hreflang="en" href="{URL}"', 'hreflang="de" href="https://shop.example/de"').replace(
+            f'hreflang="x-default" href="{URL}"', 'hreflang="x-default" href="https://shop.example/"'
+        )
+    ),
+    "hreflang_no_default": seen(without(f'<link rel="alternate" hreflang="x-default" href="{URL}">')),
+    "json_ld_invalid": seen(body=BODY + LD + '{"@type": </script>'),
+    "structured_incomplete": seen(
+        body=BODY + LD + '{"@context": "https://schema.org", "@type": "JobPosting"}</script>'
+    ),
+    "hsts_missing": seen(headers={"strict-transport-security": "max-age=0"}),
+    "csp_missing": seen(headers={"content-security-policy": "", "x-frame-options": "DENY"}),
+    "nosniff_missing": seen(headers={"x-content-type-options": "sniff"}),
+    "clickjacking": seen(headers={"content-security-policy": "default-src 'self'"}),
+    "form_insecure": seen(body=BODY + '<form action="http://shop.example/login"></form>'),
+    "server_leak": seen(headers={"server": "nginx/1.18.0"}),
+    "viewport_missing": seen(HEAD.replace('name="viewport"', 'name="other"')),
+    "charset_missing": seen(HEAD.replace('<meta charset="utf-8">', ""), headers={"content-type": "text/html"}),
+    "charset_late": seen(f"<!-- {'x' * 1100} -->{HEAD}"),
+    "doctype_missing": seen(text=f'<html lang="en"><head>{HEAD}</head><body>{BODY}</body></html>'),
+    "meta_in_body": seen(body=BODY + '<meta name="robots" content="noarchive">'),
+    "duplicate_ids": seen(body=BODY + '<p id="text"></p>'),
+}
+#: What a fault brings with it by its nature.
+BRINGS = {"insecure_scheme": {"form_insecure", "hreflang_no_self"}, "link_localhost": {"link_insecure"}}
+
+
+def test_a_page_without_faults_has_none() -> None:
+    assert evaluate(seen()) == {}
+
+
+@pytest.mark.parametrize("name", FAULTY)
+def test_each_fault_is_found_and_nothing_else(name: str) -> None:
+    found = set(evaluate(FAULTY[name]))
+    assert name in found
+    assert found - {name} <= BRINGS.get(name, set())
+
+
+def test_every_check_of_the_recipe_has_somebody_who_looks_and_a_test() -> None:
+    by_function = {check.id for check in checks().values() if check.scope == "page"}
+    assert by_function == OF_VISITS.keys() | OF_PAGES.keys() == FAULTY.keys()
+    assert {check.scope for check in checks().values()} <= SCOPES
+
+
+@pytest.mark.parametrize("check", checks().values(), ids=lambda check: check.id)
+def test_every_check_says_what_why_and_how_in_whole_sentences(check: Any) -> None:
+    assert check.why.endswith(".")
+    assert check.how.endswith(".")
+    assert not check.title.endswith(".")
+    assert max(len(check.title), len(check.why), len(check.how)) <= 160
+
+
+def test_evidence_is_bounded_whatever_the_page_holds() -> None:
+    many = seen(body=BODY + '<a href="http://tables.example/' + "x" * 5000 + '">T</a>' + '<img src="/t.png">' * 5000)
+    evidence = evaluate(many)
+    assert evidence["image_alt_missing"]["count"] == 5000
+    assert len(str(evidence)) < 20_000
+
+
+@pytest.mark.parametrize("tag", ["de", "pt-BR", "zh-Hans-TW", "es-419", "DE", "gsw", "de-CH-1996"])
+def test_languages_that_are_ones(tag: str) -> None:
+    assert is_language(tag)
+
+
+@pytest.mark.parametrize("tag", ["xx", "english", "en_US", "", "de-", "-de", "d", "de DE"])
+def test_languages_that_are_none(tag: str) -> None:
+    assert not is_language(tag)

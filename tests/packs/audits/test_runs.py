@@ -1,0 +1,270 @@
+"""Whole audits: a real worker, and a server on loopback."""
+
+import tarfile
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from leasehold import Leasehold
+from leasehold.access import Access
+from leasehold.client import Backend
+from leasehold.engine import migrate
+from leasehold.engine.database import Database
+from leasehold.errors import BadInput, Conflict, NotFound
+from leasehold.settings import Settings
+from leasehold_packs.audits import pack, report, requests
+from leasehold_packs.audits.options import Options
+from tests.cell import Cell
+from tests.corpora.data import CORPORA, needs_corpora
+from tests.net.world import Site, moved, page, serving
+from tests.waiting import eventually
+from tests.worker.running import FAST, running
+
+HTML = "Content-Type: text/html; charset=utf-8"
+WORDS = "word " * 200
+
+
+def document(title: str, *links: str, head: str = "", words: str = WORDS) -> bytes:
+    body = "".join(f'<p><a href="{link}">to {link}</a></p>' for link in links)
+    head = f"<head><title>{title}</title>{head}</head>"
+    return page(f"<!doctype html><html>{head}<body><p>{title} {words}</p>{body}</body></html>".encode(), HTML)
+
+
+class Auditor:
+    """Asks for audits of a server, waits for them and looks at what they found."""
+
+    def __init__(self, access: Access, port: int) -> None:
+        self.access, self.port = access, port
+        self.base = f"http://127.0.0.1:{port}"
+
+    async def ask(self, path: str = "/", *, force: bool = True, **options: Any) -> requests.Asked:
+        async with self.access.transaction() as tx:
+            return await requests.ask(tx, self.access.tenant_id, self.base + path, Options(**options), force=force)
+
+    async def run(self, path: str = "/", **options: Any) -> dict[str, Any]:
+        return await self.ended((await self.ask(path, **options)).run_id)
+
+    async def ended(self, run_id: UUID) -> dict[str, Any]:
+        async def look() -> dict[str, Any]:
+            async with self.access.transaction() as tx:
+                run = await requests.get_run(tx, run_id)
+            return {} if run["state"] == "running" else run
+
+        return await eventually(look, what="the end of the run", seconds=300)
+
+    async def found(self, run: dict[str, Any]) -> set[tuple[str, str]]:
+        async with self.access.transaction() as tx:
+            issues = await requests.list_issues(tx, run["run_id"])
+        return {(issue["check_id"], issue["url"].removeprefix(self.base)) for issue in issues}
+
+    async def findings(self, run: dict[str, Any], *states: str) -> set[tuple[str, str]]:
+        async with self.access.transaction() as tx:
+            found = await requests.list_findings(tx, run["site_id"])
+        return {(one["check_id"], one["url"].removeprefix(self.base)) for one in found if one["state"] in states}
+
+
+Opened = Callable[[Site], Any]
+
+
+@pytest.fixture
+async def auditing(cell: Cell, api_db: Database) -> Opened:
+    await migrate.migrate(cell.cluster.url(cell.name), packs=[pack.files])
+
+    @asynccontextmanager
+    async def opened(site: Site) -> AsyncIterator[Auditor]:
+        async with serving(site) as port:
+            settings = replace(FAST, fetch_allow=f"127.0.0.1:{port}", fetch_gap_seconds=0.0001)
+            app = Leasehold(settings)
+            app.include(pack.app)
+            async with running(cell, app, settings):
+                yield Auditor(Access(Backend(Settings(), api_db), cell.tenant_a, "test"), port)
+
+    return opened
+
+
+def only(found: set[tuple[str, str]], *checks: str) -> set[tuple[str, str]]:
+    return {(check, url) for check, url in found if check in checks}
+
+
+async def test_pages_are_found_by_links_and_sitemaps_each_once(auditing: Opened) -> None:
+    site = Site(
+        {
+            "/": document("Start", "/a", "/b", "/a#x", "/#top"),
+            "/a": document("A", "/b?utm_source=x", "/"),
+            "/b": document("B"),
+        }
+    )
+    site.pages["/robots.txt"] = page(
+        b"User-agent: *\nDisallow: /secret\nSitemap: /map.xml\n", "Content-Type: text/plain"
+    )
+    async with auditing(site) as auditor:
+        listed = "".join(f"<url><loc>{auditor.base}{path}</loc></url>" for path in ("/a", "/alone", "/secret"))
+        site.pages["/robots.txt"] = page(
+            f"User-agent: *\nDisallow: /secret\nSitemap: {auditor.base}/map.xml\n".encode()
+        )
+        site.pages["/map.xml"] = page(
+            f"<urlset xmlns='http://www.sitemaps.org/schemas/sitemap/0.9'>{listed}</urlset>".encode()
+        )
+        site.pages["/alone"] = document("Alone")
+        run = await auditor.run()
+        found = await auditor.found(run)
+    assert (run["state"], run["pages"], run["urls"]) == ("succeeded", 4, {"fetched": 4, "blocked": 1})
+    assert run["report"]["depth"] == 1
+    assert only(found, "orphan", "robots_blocked", "sitemap_blocked", "fragment_broken") == {
+        ("orphan", "/alone"), ("robots_blocked", "/secret"), ("sitemap_blocked", "/secret"), ("fragment_broken", "/"),
+    }  # fmt: skip
+    asked = [head.split(b" ")[1] for head in site.asked]
+    assert asked.count(b"/a") == asked.count(b"/b") == 1
+    assert b"/secret" not in asked
+
+
+async def test_pages_are_compared_with_each_other(auditing: Opened) -> None:
+    async with auditing(site := Site()) as auditor:
+        base = auditor.base
+
+        def canonical(path: str) -> str:
+            return f'<link rel="canonical" href="{base}{path}">'
+
+        def german(path: str) -> str:
+            return f'<link rel="alternate" hreflang="de" href="{base}{path}">'
+
+        site.pages = {
+            "/": document("Start", "/same-1", "/same-2", "/gone", "/old", "/c1", "/c2", "/c3", "/en", "/hidden"),
+            "/same-1": document("One title for two", words="word " * 201),
+            "/same-2": document("One title for two", words="word " * 201),
+            "/old": moved(f"{base}/same-1"),
+            "/c1": document("Points to nothing", head=canonical("/gone")),
+            "/c2": document("Points to a redirect", head=canonical("/old")),
+            "/c3": document("Points to a hidden page", head=canonical("/hidden")),
+            "/hidden": document("Hidden", head='<meta name="robots" content="noindex">'),
+            "/en": document("English", "/de", head=german("/de")),
+            "/de": document("German"),
+        }
+        run = await auditor.run()
+        found = await auditor.found(run)
+        diff = {
+            ("link_broken", "/"),
+            ("link_to_redirect", "/"),
+            ("status_client_error", "/gone"),
+            ("noindex", "/hidden"),
+        }
+        relations = {
+            ("title_duplicate", "/same-1"), ("title_duplicate", "/same-2"), ("exact_duplicate", "/same-1"),
+            ("exact_duplicate", "/same-2"), ("canonical_to_error", "/c1"), ("canonical_to_redirect", "/c2"),
+            ("canonical_to_noindex", "/c3"), ("hreflang_no_return", "/en"),
+        }  # fmt: skip
+    names = {check for check, _ in diff | relations}
+    assert only(found, *names) == diff | relations
+
+
+async def test_findings_are_new_then_fixed_then_regressed_and_can_be_accepted(auditing: Opened) -> None:
+    good = document("A page with a good long title")
+    async with auditing(site := Site({"/": document("Start of a site with a title", "/a"), "/a": good})) as auditor:
+        first = await auditor.run()
+        again = await auditor.run()
+        assert await auditor.findings(again, "new", "fixed", "regressed") == set(), "nothing has changed"
+        site.pages["/a"] = document("Short")
+        broken = await auditor.run()
+        assert await auditor.findings(broken, "new", "fixed", "regressed") == {("title_short", "/a")}
+        async with auditor.access.transaction() as tx:
+            compared = await requests.compare(tx, again["run_id"], broken["run_id"])
+            assert ([one["check_id"] for one in compared["new"]], compared["fixed"]) == (["title_short"], [])
+        site.pages["/a"] = good
+        assert await auditor.findings(await auditor.run(), "fixed") == {("title_short", "/a")}
+        site.pages["/a"] = document("Short")
+        assert await auditor.findings(await auditor.run(), "regressed") == {("title_short", "/a")}
+        async with auditor.access.transaction() as tx:
+            [one] = [one for one in await requests.list_findings(tx, first["site_id"]) if one["state"] == "regressed"]
+            await requests.accept(tx, one["finding_id"], note="by design", until=None)
+        assert await auditor.findings(await auditor.run(), "accepted") == {("title_short", "/a")}
+
+
+async def test_the_same_request_is_the_same_run_unless_it_is_forced(auditing: Opened) -> None:
+    async with auditing(Site({"/": document("Start")})) as auditor:
+        first = await auditor.ask(force=False)
+        assert await auditor.ask(force=False) == requests.Asked(first.run_id, created=False)
+        assert (await auditor.ask(force=False, max_pages=7)).run_id != first.run_id
+        await auditor.ended(first.run_id)
+        assert (await auditor.ask(force=False)).run_id == first.run_id, "it has just ended"
+        assert (await auditor.ask(force=True)).run_id != first.run_id
+        with pytest.raises(BadInput, match="leave out"):
+            await auditor.ask("/a", include=["/b*"])
+        with pytest.raises(BadInput, match="whole http"):
+            async with auditor.access.transaction() as tx:
+                await requests.ask(tx, auditor.access.tenant_id, "ftp://site.example/", Options())
+
+
+async def test_limits_and_patterns_bound_a_crawl(auditing: Opened) -> None:
+    many = Site({"/": document("Start", *(f"/p/{n}" for n in range(30)), "/x/1")})
+    many.pages |= {f"/p/{n}": document(f"Page {n}", f"/p/{n}/more") for n in range(30)} | {"/x/1": document("X")}
+    async with auditing(many) as auditor:
+        few = await auditor.run(max_pages=5, exclude=["/x/*"])
+        assert (few["pages"], few["urls"]["left"]) == (5, 30)
+        shallow = await auditor.run(max_depth=1, exclude=["/x/*"])
+        assert shallow["pages"] == 31
+        assert shallow["urls"]["left"] == 30
+        assert await auditor.findings(few, "fixed") == set(), "what was not seen is not fixed"
+        listed = await auditor.run(only=[f"{auditor.base}/p/1", f"{auditor.base}/p/2"])
+        assert listed["pages"] == 2
+
+
+async def test_a_canceled_audit_stops_and_stays_so(auditing: Opened) -> None:
+    async with auditing(Site({"/": document("Start", *(f"/{n}" for n in range(200)))})) as auditor:
+        asked = await auditor.ask()
+        async with auditor.access.transaction() as tx:
+            flow_id = await requests.stop(tx, asked.run_id, "enough")
+        assert flow_id
+        await auditor.access.client.flows.cancel(flow_id)
+        ended = await auditor.ended(asked.run_id)
+        assert (ended["state"], ended["reason"]) == ("canceled", "enough")
+        async with auditor.access.transaction() as tx:
+            with pytest.raises(Conflict, match="canceled already"):
+                await requests.stop(tx, asked.run_id, "twice")
+
+
+async def test_another_tenant_sees_nothing_of_it(auditing: Opened, cell: Cell, api_db: Database) -> None:
+    async with auditing(Site({"/": document("Start")})) as auditor:
+        run = await auditor.run()
+    other = Access(Backend(Settings(), api_db), cell.tenant_b, "test")
+    async with other.transaction() as tx:
+        assert await requests.list_runs(tx) == await requests.list_sites(tx) == []
+        assert await requests.list_findings(tx, run["site_id"]) == []
+        with pytest.raises(NotFound):
+            await requests.get_run(tx, run["run_id"])
+
+
+async def test_a_report_reads_without_scripts_and_a_table_without_formulas(auditing: Opened) -> None:
+    async with auditing(Site({"/": document("<b>=1+1</b>", "/gone")})) as auditor:
+        run = await auditor.run()
+        async with auditor.access.transaction() as tx:
+            issues = await requests.list_issues(tx, run["run_id"])
+    html = report.as_html(run, auditor.base, issues)
+    assert "<script" not in html
+    assert run["report"]["arithmetic"] in html
+    table = report.as_csv([*issues, issues[0] | {"url": "=cmd()"}])
+    assert "'=cmd()" in table
+
+
+@needs_corpora
+async def test_the_manual_is_audited_as_it_is_known(auditing: Opened) -> None:
+    site = Site()
+    with tarfile.open(CORPORA / "site-postgresql-doc-15" / "html.tar.gz") as archive:
+        for member in archive:
+            if member.isfile():
+                body = archive.extractfile(member)
+                assert body
+                kind = HTML if member.name.endswith(".html") else "Content-Type: image/svg+xml"
+                site.pages["/" + member.name.rpartition("/")[2]] = page(body.read(), kind)
+    async with auditing(site) as auditor:
+        run = await auditor.run("/index.html", max_pages=5000)
+    told = run["report"]
+    assert (told["pages"], told["links"], told["depth"], told["failed"]) == (1168, 23389, 2, 0)
+    known = {
+        "description_missing": 1168, "lang_missing": 1168, "viewport_missing": 1168, "canonical_missing": 1168,
+        "h1_missing": 1153, "thin": 332, "title_duplicate": 4, "link_broken": 0, "fragment_broken": 0,
+    }  # fmt: skip
+    assert {name: told["checks"].get(name, 0) for name in known} == known
