@@ -30,8 +30,9 @@ def install(
     module: str = MODULE,
     sql: Mapping[str, str] | None = None,
     commands: str | None = None,
+    needs: str | None = None,
 ) -> Path:
-    """The folder, to be put on the path, with a pack of this name in it."""
+    """The folder, to be put on the path, with a pack of this name in it; ``needs`` is what its extra brings."""
     distribution = distribution or f"acme_{name}"
     package = folder / distribution
     (package / "migrations").mkdir(parents=True)
@@ -40,10 +41,11 @@ def install(
         (package / "migrations" / file).write_text(text)
     info = folder / f"{distribution}-1.2.dist-info"
     info.mkdir()
-    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {distribution}\nVersion: 1.2\n")
-    entries = f"[leasehold.packs]\n{name} = {distribution}:pack\n"
+    requires = f"Provides-Extra: {name}\nRequires-Dist: {needs}>=1; extra == '{name}'\n" if needs else ""
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {distribution}\nVersion: 1.2\n{requires}")
+    entries = f"[leasehold.packs]\n{name} = {distribution}:pack{f' [{name}]' if needs else ''}\n"
     if commands is not None:
         (package / "commands.py").write_text(dedent(commands))
-        entries += f"[leasehold.commands]\n{name} = {distribution}.commands:app\n"
+        entries += f"[leasehold.commands]\n{name} = {distribution}.commands:app{f' [{name}]' if needs else ''}\n"
     (info / "entry_points.txt").write_text(entries)
     return folder

@@ -5,6 +5,7 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import httpx
 import pytest
@@ -16,13 +17,20 @@ from leasehold.api.openapi import document
 from leasehold.engine.connect import target
 from leasehold.engine.database import Database, Role
 from leasehold.engine.keys import create_key
+from leasehold.engine.secrets import list_secrets
 from leasehold.errors import LeaseholdError
 from leasehold.keys import Peppers
 from leasehold.packs import Found, Pack
 from leasehold.testing import Kit
-from tests.api.conftest import PEPPER, bearer
+from tests.api.conftest import PEPPER, SECRET_KEY, bearer
 
-ORDERS = "create table pack.orders (tenant_id uuid not null, number bigint not null, primary key (tenant_id, number));"
+ORDERS = """
+create table pack.orders (tenant_id uuid not null, number bigint not null, primary key (tenant_id, number));
+create function pack.is_there(p_number bigint) returns boolean
+language sql stable security definer set search_path = pg_catalog, pg_temp
+as $$ select exists (select from pack.orders where number = p_number) $$;
+grant execute on function pack.is_there(bigint) to leasehold_api;
+"""
 SELF = "tests.packs.test_routes"
 
 routes = web.routes("shop")
@@ -46,6 +54,27 @@ async def order(tenant: web.Tenant, number: int, idempotency_key: web.Idempotenc
     return await tenant.once(idempotency_key, operate)
 
 
+@routes.get("/s/{number}", summary="Whether an order is there", openapi_extra=web.anybody())
+async def look(stranger: web.Stranger, number: int) -> dict[str, Any]:
+    async with stranger.transaction() as tx:
+        seen = await tx.fetchval("select count(*) from leasehold_shop.orders")
+        return {"there": await tx.fetchval("select leasehold_shop.is_there($1)", number), "seen": seen}
+
+
+@routes.get("/s/{number}/take", summary="Tries to write", openapi_extra=web.anybody())
+async def take(stranger: web.Stranger, number: int) -> None:
+    async with stranger.transaction() as tx:
+        await tx.execute("insert into leasehold_shop.orders values (gen_random_uuid(), $1)", number)
+
+
+@routes.post("/v1/shop/{number}/tell", summary="Tell, and keep a secret", openapi_extra=web.needs("jobs:write"))
+async def tell(tenant: web.Tenant, number: int) -> dict[str, str]:
+    async with tenant.transaction() as tx:
+        await tx.put_secret(f"shop.{number}", "a secret of the shop")
+        event = await tx.emit("order.told", "order", str(number), {"n": number})
+        return {"event_id": str(event)}
+
+
 def shop(**fields: Any) -> Found:
     return Found(pack=Pack(name="shop", **fields), distribution="acme", version="1.2")
 
@@ -58,7 +87,8 @@ async def api_of(kit: Kit, found: Found, tenant: str) -> AsyncIterator[httpx.Asy
         await create_key(
             db, owner, key, Peppers([PEPPER]), name="test", scopes=["jobs:read", "jobs:write"], expires_at=None
         )
-    async with open_services(replace(kit.settings, key_pepper=PEPPER), loopback=True) as services:
+    settings = replace(kit.settings, key_pepper=PEPPER, secret_keys=SECRET_KEY)
+    async with open_services(settings, loopback=True) as services:
         transport = httpx.ASGITransport(create_app(services, [found]))
         async with httpx.AsyncClient(transport=transport, base_url="http://test", headers=bearer(key)) as client:
             yield client
@@ -68,7 +98,7 @@ async def api_of(kit: Kit, found: Found, tenant: str) -> AsyncIterator[httpx.Asy
 async def found(leasehold: Kit, tmp_path: Path) -> Found:
     """The pack above, with its table."""
     (tmp_path / "0001_orders.sql").write_text(ORDERS)
-    made = shop(migrations=tmp_path, routes=f"{SELF}:routes")
+    made = shop(migrations=tmp_path, routes=f"{SELF}:routes", addresses=("/s",))
     await leasehold.migrate(made.pack)
     return made
 
@@ -108,9 +138,29 @@ async def test_the_same_request_with_the_same_key_is_done_once(leasehold: Kit, f
         assert len((await a.get("/v1/jobs")).json()["data"]) == 1
 
 
+async def test_anybody_sees_what_the_pack_grants_and_nothing_else(leasehold: Kit, found: Found) -> None:
+    async with api_of(leasehold, found, "a") as a:
+        await a.post("/v1/shop/17")
+        del a.headers["Authorization"]
+        assert (await a.get("/s/17")).json() == {"there": True, "seen": 0}
+        assert (await a.get("/s/18")).json() == {"there": False, "seen": 0}
+        assert (await a.get("/s/18/take")).status_code == 500, "a transaction of a stranger is read-only"
+        assert (await a.get("/s/18")).json()["there"] is False
+        assert (await a.get("/v1/shop")).status_code == 401
+
+
+async def test_a_route_tells_endpoints_and_keeps_secrets(leasehold: Kit, found: Found) -> None:
+    async with api_of(leasehold, found, "a") as a:
+        told = await a.post("/v1/shop/17/tell")
+        assert UUID(told.json()["event_id"])
+    async with Database(target(leasehold.settings, Role.API)) as db:
+        kept = await list_secrets(db, await leasehold.tenant("a"))
+    assert [secret.name for secret in kept] == ["shop.17"]
+
+
 def test_the_document_of_the_api_has_the_routes_of_packs() -> None:
-    described = document(bare_app([shop(routes=f"{SELF}:routes")]))["paths"]
-    assert described["/v1/shop"]["get"]["security"] == [{"bearer": []}, {"header": []}]
+    described = document(bare_app([shop(routes=f"{SELF}:routes", addresses=("/s",))]))["paths"]
+    assert described["/v1/shop"]["get"]["security"] == [{"bearer": []}, {"header": []}, {"cookie": []}]
     assert "409" in described["/v1/shop/{number}"]["post"]["responses"]
 
 
@@ -130,6 +180,26 @@ plain.get("/v1/shop")(list_orders)
 nothing = 17
 
 
+async def greet() -> str:
+    return "hello"
+
+
+async def greet_caller(tenant: web.Tenant) -> str:
+    return tenant.actor
+
+
+unclaimed = web.routes("shop")
+unclaimed.get("/q", openapi_extra=web.anybody())(greet)
+keyed_page = web.routes("shop")
+keyed_page.get("/s", openapi_extra=web.needs("jobs:read"))(list_orders)
+written_page = web.routes("shop")
+written_page.post("/s", openapi_extra=web.anybody())(greet)
+nosy = web.routes("shop")
+nosy.get("/v1/shop", openapi_extra=web.anybody())(greet_caller)
+undecided = web.routes("shop")
+undecided.get("/v1/shop", openapi_extra=web.anybody() | web.needs("jobs:read"))(greet)
+
+
 @pytest.mark.parametrize(
     ("name", "why"),
     [
@@ -140,11 +210,27 @@ nothing = 17
         ("plain", r"the route /v1/shop is not made by leasehold\.web\.routes\(\)"),
         ("nothing", "is a int, not made by"),
         ("absent", "cannot be loaded: AttributeError"),
+        ("unclaimed", "the route /q lies outside /v1/shop"),
+        ("keyed_page", "the route /s is a page: it takes GET alone, and needs web.anybody"),
+        ("written_page", "the route /s is a page: it takes GET alone"),
+        ("nosy", "the route /v1/shop is for anybody, and cannot ask whose key it is"),
+        ("undecided", "the route /v1/shop is for anybody, and cannot ask whose key it is"),
     ],
 )
 def test_routes_that_let_too_much_through_stop_the_server(name: str, why: str) -> None:
     with pytest.raises(LeaseholdError, match=why):
-        bare_app([shop(routes=f"{SELF}:{name}")])
+        bare_app([shop(routes=f"{SELF}:{name}", addresses=("/s",))])
+
+
+@pytest.mark.parametrize("page", ["/v1", "p", "/", "/a/b", "/{x}"])
+def test_addresses_that_no_pack_can_have_for_pages(page: str) -> None:
+    with pytest.raises(LeaseholdError, match="cannot have the address"):
+        Pack(name="shop", addresses=(page,))
+
+
+def test_a_page_cannot_take_an_address_of_ours() -> None:
+    with pytest.raises(LeaseholdError, match="the route /healthz is taken already"):
+        bare_app([shop(routes=f"{SELF}:routes", addresses=("/healthz",))])
 
 
 def test_a_pack_cannot_take_an_address_of_ours() -> None:

@@ -73,7 +73,7 @@ async def test_no_role_but_api_and_worker_can_write(leasehold: Kit, tmp_path: Pa
 
 
 async def test_files_are_applied_once_and_new_ones_later(leasehold: Kit, tmp_path: Path) -> None:
-    ledger = "select name from leasehold.migration where name like 'packs/%' order by 1"
+    ledger = "select name from leasehold.migration where name like 'packs/shop/%' order by 1"
     first = pack(tmp_path / "sql", ORDERS)
     await leasehold.migrate(first)
     await leasehold.migrate(first)
@@ -100,7 +100,7 @@ async def test_what_would_show_too_much_is_refused_and_leaves_nothing(
     with pytest.raises(BadInput, match=words):
         await leasehold.migrate(pack(tmp_path / "sql", text))
     assert await ask(leasehold, Role.OPERATOR, "select to_regnamespace('leasehold_shop')") == [(None,)]
-    assert await ask(leasehold, Role.OPERATOR, "select 1 from leasehold.migration where name like 'packs/%'") == []
+    assert await ask(leasehold, Role.OPERATOR, "select 1 from leasehold.migration where name like 'packs/shop/%'") == []
 
 
 async def test_a_mistake_in_a_file_is_told_and_leaves_nothing(leasehold: Kit, tmp_path: Path) -> None:

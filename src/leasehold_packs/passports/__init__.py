@@ -2,5 +2,19 @@
 
     documents → facts → completeness (attributes) → compile (rules) → receipt, Merkle roots → proof → QR → verify
 
-Everything here so far is pure: no socket, no database, no clock. Needs the extra ``passports``.
+Those parts are pure: no socket, no database, no clock. Around them stand ``handlers`` and ``many`` (the kinds),
+``store_*`` (the pack's own tables), ``routes`` and ``public`` (HTTP) and ``commands``. Needs the extra ``passports``.
 """
+
+from importlib.resources import files
+
+from leasehold.packs import Pack
+from leasehold_packs.passports.many import kinds
+
+pack = Pack(
+    name="passports",
+    app=kinds,
+    migrations=files(__name__) / "migrations",
+    routes="leasehold_packs.passports.routes:routes",
+    addresses=("/p", "/01"),
+)

@@ -4,6 +4,7 @@ A tier is shown whole or not at all, so that a bundle proves that nothing of a t
 single field instead.
 """
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
@@ -12,11 +13,12 @@ from leasehold_packs.passports import merkle
 from leasehold_packs.passports.attributes import Reader, Tier
 from leasehold_packs.passports.canonical import canonical
 from leasehold_packs.passports.compile import Compiled
-from leasehold_packs.passports.documents import read_json
 from leasehold_packs.passports.errors import invalid
-from leasehold_packs.passports.pointers import pruned
+from leasehold_packs.passports.pointers import order, sparse
 
 DISCLOSURE = "leasehold-passport-disclosure/1"
+#: pointer, value, salt and leaf, both in hexadecimal
+ShownField = Sequence[Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,16 +32,34 @@ class Bundle:
 
 
 def bundle(compiled: Compiled, proof: dict[str, Any], reader: Reader) -> Bundle:
-    fields = [each for each in compiled.fields if each.tier in reader.tiers]
-    whole = reader.tiers == frozenset(Tier)
-    payload = canonical(pruned(read_json(compiled.payload), {each.pointer for each in fields}))
-    parts = {"payload": payload, "receipt": compiled.receipt, "proof": canonical(proof)}
+    fields = {
+        tier: [
+            (each.pointer, each.value, each.salt.hex(), each.leaf.hex())
+            for each in compiled.fields
+            if each.tier == tier
+        ]
+        for tier in reader.tiers
+    }
+    salt = compiled.payload_salt if reader.tiers == frozenset(Tier) else None
+    return disclosed(fields, receipt=compiled.receipt, proof=canonical(proof), payload_salt=salt)
+
+
+def disclosed(
+    tiers: Mapping[Tier, Iterable[ShownField]], *, receipt: bytes, proof: bytes, payload_salt: bytes | None
+) -> Bundle:
+    """What these tiers alone make: nothing of the others is needed. The salt is for who sees all of them."""
+    fields = sorted(
+        ((pointer, tier, value, salt, leaf) for tier, shown in tiers.items() for pointer, value, salt, leaf in shown),
+        key=lambda field: order(field[0]),
+    )
+    payload = canonical(sparse({pointer: value for pointer, _, value, _, _ in fields}))
+    parts = {"payload": payload, "receipt": receipt, "proof": proof}
     disclosure = {
         "format": DISCLOSURE,
         # Nothing rests on these hashes: they only tell which part was changed.
         "parts": {name: sha256(raw).hexdigest() for name, raw in parts.items()},
-        "payload_salt": compiled.payload_salt.hex() if whole else None,
-        "fields": [[each.pointer, each.tier, each.salt.hex(), each.leaf.hex()] for each in fields],
+        "payload_salt": payload_salt.hex() if payload_salt else None,
+        "fields": [[pointer, tier, salt, leaf] for pointer, tier, _, salt, leaf in fields],
     }
     return Bundle(**parts, disclosure=canonical(disclosure))
 

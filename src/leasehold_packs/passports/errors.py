@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import ClassVar
 
-from leasehold.errors import LeaseholdError
+from leasehold.errors import BadInput
 
 
 class Code(StrEnum):
@@ -18,6 +19,7 @@ class Code(StrEnum):
     SIGNING_KEY_MISSING = "SIGNING_KEY_MISSING"
     DB_UNAVAILABLE = "DB_UNAVAILABLE"
     QUEUE_UNAVAILABLE = "QUEUE_UNAVAILABLE"
+    ABANDONED = "ABANDONED"
 
     @property
     def retryable(self) -> bool:
@@ -33,10 +35,10 @@ class Finding:
     code: str = Code.VALIDATION_ERROR
 
 
-class PassportError(LeaseholdError):
+class PassportError(BadInput):
     """Ends a job for good unless ``retryable``; ``findings`` has every single thing that is wrong."""
 
-    exit_code = 2
+    sqlstate: ClassVar[str | None] = None  # no function of the engine raises it
 
     def __init__(self, code: Code, message: str, *, hint: str | None = None, findings: Sequence[Finding] = ()) -> None:
         super().__init__(message, hint=hint)
@@ -50,6 +52,11 @@ class PassportError(LeaseholdError):
 
 def invalid(message: str, *, hint: str | None = None, findings: Sequence[Finding] = ()) -> PassportError:
     return PassportError(Code.VALIDATION_ERROR, message, hint=hint, findings=findings)
+
+
+def abandoned(reason: str) -> PassportError:
+    """Somebody gave it up."""
+    return PassportError(Code.ABANDONED, reason)
 
 
 def too_large(message: str) -> PassportError:

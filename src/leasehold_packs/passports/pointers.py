@@ -82,6 +82,21 @@ def _with_lists(tree: dict[str, Any], at: str) -> Any:
     return [children[str(index)] for index in range(len(children))]
 
 
+def sparse(flat: Mapping[str, Leaf]) -> Any:
+    """The tree of some leaves of another. Null stands for elements that are left out before others of a list."""
+    tree = _Branch()
+    for pointer in sorted(flat, key=order):
+        _put(tree, tokens(pointer), pointer, flat[pointer])
+    return _with_gaps(tree)
+
+
+def _with_gaps(tree: _Branch) -> Any:
+    children = {name: _with_gaps(child) if isinstance(child, _Branch) else child for name, child in tree.items()}
+    if not children or not all(is_index(name) for name in children):
+        return children
+    return [children.get(str(index)) for index in range(1 + max(int(name) for name in children))]
+
+
 def is_index(name: str) -> bool:
     """Without a leading zero, and of ASCII digits: other spellings of a number are names."""
     return name.isascii() and name.isdigit() and (name == "0" or name[0] != "0")

@@ -35,14 +35,19 @@ class Symbol:
 
 def symbol(text: str, *, level: str = "Q", scale: int = 10) -> Symbol:
     """For labels, level Q: a quarter of the symbol may be scratched. A module of a PNG is ``scale`` pixels wide."""
-    try:
-        code = segno.make_qr(text, error=level, boost_error=False)
-    except segno.DataOverflowError:
-        raise too_large(f"{len(text)} characters do not fit into a QR code of level {level}") from None
+    code = encoded(text, level=level)
     svg, png = io.BytesIO(), io.BytesIO()
     code.save(svg, kind="svg", border=QUIET_ZONE, scale=scale)
     code.save(png, kind="png", border=QUIET_ZONE, scale=scale)
     return Symbol(text=text, version=int(code.version), svg=svg.getvalue(), png=png.getvalue())
+
+
+def encoded(text: str, *, level: str = "Q") -> segno.QRCode:
+    """The modules alone, without an image; PAYLOAD_TOO_LARGE for a text that does not fit."""
+    try:
+        return segno.make_qr(text, error=level, boost_error=False)
+    except segno.DataOverflowError:
+        raise too_large(f"{len(text)} characters do not fit into a QR code of level {level}") from None
 
 
 def integrity_symbol(text: str) -> Symbol:
@@ -53,17 +58,19 @@ def integrity_symbol(text: str) -> Symbol:
 def digital_link(host: str, *, gtin: str, serial: str | None = None) -> str:
     """https://host/01/gtin/21/serial. A host in upper case makes the scheme so too, and the symbol smaller."""
     link = f"{_start(host)}/01/{gtin14(gtin)}"
-    if serial is None:
-        return link
-    if not _SERIAL.fullmatch(serial):
-        raise invalid(f"{serial!r} is no serial number of GS1", hint="1 to 20 letters, digits and some signs")
-    return f"{link}/21/{quote(serial, safe='')}"
+    return link if serial is None else f"{link}/21/{quote(checked_serial(serial), safe='')}"
 
 
 def plain_link(host: str, passport: str) -> str:
     if not _PASSPORT.fullmatch(passport):
         raise invalid(f"{passport!r} cannot stand in an address")
     return f"{_start(host)}/p/{passport}"
+
+
+def checked_serial(serial: str) -> str:
+    if not _SERIAL.fullmatch(serial):
+        raise invalid(f"{serial!r} is no serial number of GS1", hint="1 to 20 letters, digits and some signs")
+    return serial
 
 
 def gtin14(gtin: str) -> str:

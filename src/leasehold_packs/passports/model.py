@@ -1,0 +1,83 @@
+"""What the jobs of this pack take and give."""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DocumentOrder:
+    document_version_id: UUID
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VersionsOrder:
+    """One version, or some of a bulk: they are done in one transaction."""
+
+    versions: list[UUID]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BulkOrder:
+    bulk_id: UUID
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecompileOrder:
+    """What is active and would become another now: a passport and the batteries of its model, or all there are.
+
+    ``dry_run`` only says how.
+    """
+
+    package_id: UUID
+    issued_at: datetime
+    author: str
+    passport_id: UUID | None = None
+    activate: bool = True
+    dry_run: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplayOrder:
+    """``sample`` published versions, chosen by ``seed``: another one chooses others."""
+
+    sample: int = 100
+    seed: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Read:
+    facts: int
+    errors: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Done:
+    """How many versions went on, and how many failed here."""
+
+    done: int
+    failed: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BulkDone:
+    made: int
+    refused: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recompiled:
+    """``changed`` has the first hundred of those that differ, each with what differs."""
+
+    looked_at: int
+    differ: int
+    requested: int
+    failed: int
+    changed: list[dict[str, Any]] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Replayed:
+    same: int
+    differ: list[UUID]

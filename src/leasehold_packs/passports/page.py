@@ -1,0 +1,162 @@
+"""The page that a scan opens: plain HTML that needs no script, and prints. Pure."""
+
+import base64
+from collections.abc import Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from html import escape
+from typing import Any
+
+from leasehold_packs.passports.attributes import ATTRIBUTES, Tier
+from leasehold_packs.passports.pointers import leaves, tokens
+from leasehold_packs.passports.verify import Verdict
+
+_STYLE = """
+:root { color-scheme: light dark; }
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; }
+header { display: flex; flex-wrap: wrap; gap: 1rem; justify-content: space-between; }
+header img { width: 10rem; height: 10rem; background: #fff; }
+.active, .good { border-left: .4rem solid #2a7a2a; padding-left: .6rem; }
+.superseded { border-left: .4rem solid #b58900; padding-left: .6rem; }
+.revoked, .bad { border-left: .4rem solid #b00020; padding-left: .6rem; font-weight: bold; }
+table { border-collapse: collapse; width: 100%; margin-bottom: 1.5rem; }
+th, td { text-align: left; vertical-align: top; padding: .3rem .6rem; border-bottom: 1px solid #8884;
+  overflow-wrap: anywhere; }
+th { width: 45%; font-weight: normal; }
+code { font: .85em ui-monospace, monospace; overflow-wrap: anywhere; }
+@media print {
+  nav { display: none; } body { margin: 0; max-width: none; font-size: 11px; } tr { break-inside: avoid; }
+}
+"""
+#: No script, nothing from elsewhere: the style is told by its hash, the QR code comes from here.
+POLICY = (
+    f"default-src 'none'; style-src 'sha256-{base64.b64encode(sha256(_STYLE.encode()).digest()).decode()}';"
+    " img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+_STATES = {
+    "active": "This passport is valid.",
+    "superseded": "This is an older version: a newer one has taken its place.",
+    "revoked": "This passport was revoked, and does not hold any more.",
+}
+_NAMES = {at: attribute.name for attribute in reversed(ATTRIBUTES) for at in attribute.at}
+_TIERS = {
+    Tier.PUBLIC: "public",
+    Tier.LEGITIMATE_INTEREST: "for persons with a legitimate interest",
+    Tier.AUTHORITY: "for authorities",
+    Tier.INDIVIDUAL: "of this battery, for persons with a legitimate interest",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """What the page says. ``query`` keeps a reader's invitation and version in the links."""
+
+    passport: Mapping[str, Any]
+    payload: Any
+    receipt: Mapping[str, Any]
+    verdict: Verdict
+    query: str
+
+
+def page(shown: Shown) -> str:
+    passport = shown.passport
+    title = f"Battery passport: {passport['name']}"
+    return (
+        '<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
+        f'<meta name="robots" content="noindex"><title>{escape(title)}</title><style>{_STYLE}</style></head><body>'
+        f"<header><div><h1>{escape(passport['name'])}</h1>{_identity(passport)}</div>"
+        f'<img src="/p/{passport["passport_id"]}/qr.svg{escape(shown.query)}" alt="QR code of this passport"></header>'
+        f"<main>{_state(passport)}{_verdict(shown)}{_sections(shown.payload)}{_hidden(shown)}{_links(shown)}</main>"
+        "</body></html>"
+    )
+
+
+def _identity(passport: Mapping[str, Any]) -> str:
+    rows = [
+        ("Issued by", passport["issuer_name"]),
+        ("GTIN", passport["gtin"]),
+        ("Serial number", passport["serial"]),
+        ("Category", passport["category"]),
+        ("Version", f"{passport['number']}, issued {passport['issued_at']:%Y-%m-%d}"),
+    ]
+    return _table([(name, value) for name, value in rows if value])
+
+
+def _state(passport: Mapping[str, Any]) -> str:
+    reason = f" Reason: {escape(passport['reason'])}" if passport["reason"] else ""
+    return f'<p class="{passport["state"]}">{_STATES[passport["state"]]}{reason}</p>'
+
+
+def _verdict(shown: Shown) -> str:
+    if shown.verdict.ok:
+        who = escape(str(shown.receipt["issuer"]))
+        words = "signed what is shown here, and nothing of it is left out."
+        return f'<p class="good">Checked just now: <code>{who}</code> {words}</p>'
+    findings = "; ".join(f"{each.at} {each.message}" for each in shown.verdict.findings[:5])
+    return f'<p class="bad">Do not trust this page: {escape(findings)}</p>'
+
+
+def _sections(payload: Any) -> str:
+    sections: dict[str, list[tuple[str, str]]] = {}
+    for pointer, value in leaves(payload):
+        if value is None or pointer.endswith("/unit"):
+            continue
+        sections.setdefault(tokens(pointer)[0] if pointer else "", []).append(
+            (_label(pointer), _text(payload, pointer, value))
+        )
+    return "".join(f"<h2>{escape(_words(name))}</h2>{_table(rows)}" for name, rows in sections.items())
+
+
+def _label(pointer: str) -> str:
+    """The name of the attribute, or the last words of the pointer."""
+    for at in (pointer, pointer.rpartition("/")[0]):
+        if at in _NAMES:
+            return _NAMES[at]
+    path = [part for part in tokens(pointer)[1:] if part != "value"] or list(tokens(pointer))
+    return " › ".join(_words(part) if not part.isdigit() else str(int(part) + 1) for part in path)
+
+
+def _words(name: str) -> str:
+    """batteryMass as Battery mass."""
+    spaced = "".join(f" {letter.lower()}" if letter.isupper() else letter for letter in name).strip()
+    return spaced[:1].upper() + spaced[1:]
+
+
+def _text(payload: Any, pointer: str, value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if value in ({}, []):
+        return "–"
+    if not pointer.endswith("/value"):
+        return str(value)
+    around = payload
+    for part in tokens(pointer)[:-1]:
+        around = around[int(part)] if isinstance(around, list) else around[part]
+    return f"{value} {around.get('unit', '')}".strip()
+
+
+def _hidden(shown: Shown) -> str:
+    hidden = [
+        f"{fields} {_TIERS[tier]}"
+        for tier in Tier
+        if tier not in shown.verdict.shown and (fields := shown.receipt["tiers"][tier]["fields"])
+    ]
+    if not hidden:
+        return ""
+    return f"<p>Not shown to you: {escape('; '.join(hidden))}. The signature covers their hashes.</p>"
+
+
+def _links(shown: Shown) -> str:
+    at, query = f"/p/{shown.passport['passport_id']}", escape(shown.query)
+    return (
+        f'<nav><p><a href="{at}/bundle.zip{query}">All of this as a file that can be checked offline</a> · '
+        f'<a href="{at}/json{query}">JSON-LD</a></p></nav>'
+        f"<p>Receipt <code>{sha256(shown.passport['receipt']).hexdigest()}</code></p>"
+    )
+
+
+def _table(rows: list[tuple[str, Any]]) -> str:
+    lines = "".join(
+        f'<tr><th scope="row">{escape(name)}</th><td>{escape(str(value))}</td></tr>' for name, value in rows
+    )
+    return f"<table>{lines}</table>"

@@ -1,0 +1,257 @@
+"""What anybody may see: the page behind the QR code, its bundle, the keys of issuers; and the check of a bundle.
+
+No tenant is set here. SQL functions decide which tiers a reader gets, so that nothing else ever reaches this program.
+"""
+
+import asyncio
+import json
+from hashlib import sha256
+from typing import Annotated, Any, Literal
+from uuid import UUID
+
+from fastapi import Query
+
+from leasehold import web
+from leasehold.errors import NotFound
+from leasehold_packs.passports import http_model as model
+from leasehold_packs.passports.attributes import Tier
+from leasehold_packs.passports.bundle import Bundle, disclosed
+from leasehold_packs.passports.bundle_zip import PARTS, zipped
+from leasehold_packs.passports.canonical import canonical
+from leasehold_packs.passports.documents import read_json
+from leasehold_packs.passports.errors import PassportError
+from leasehold_packs.passports.keys import PublicKey, did_document, jwks, keys_of
+from leasehold_packs.passports.page import POLICY, Shown, page
+from leasehold_packs.passports.qr import Symbol, gtin14, integrity_symbol, integrity_text, symbol
+from leasehold_packs.passports.router import routes
+from leasehold_packs.passports.store import Rows
+from leasehold_packs.passports.store_keys import public_key
+from leasehold_packs.passports.verify import verify
+
+Invitation = Annotated[str | None, Query(max_length=100, description="The token of a link that shows more.")]
+Version = Annotated[UUID | None, Query(description="An older version; without it, the active one.")]
+_ANYBODY = web.anybody()
+_JSON_LD = "application/ld+json"
+_CONTEXT = {"@vocab": "https://schema.org/", "passport": "urn:leasehold:passports:"}
+
+
+# -- passports ------------------------------------------------------------------------------------------------------
+
+
+@routes.get(
+    "/p/{passport_id}",
+    operation_id="passports.page",
+    summary="The page of a passport; JSON-LD by Accept",
+    response_class=web.Response,
+    openapi_extra=_ANYBODY,
+)
+async def show(
+    request: web.Request,
+    stranger: web.Stranger,
+    passport_id: UUID,
+    invitation: Invitation = None,
+    version: Version = None,
+) -> web.Response:
+    async with stranger.transaction() as tx:
+        found, keys = await _shown(tx, passport_id, invitation, version)
+    return await _answer(request, found, keys)
+
+
+@routes.get(
+    "/p/{passport_id}/{part}",
+    operation_id="passports.page.part",
+    summary="json, bundle.zip, qr.svg or qr.png",
+    response_class=web.Response,
+    openapi_extra=_ANYBODY,
+)
+async def show_part(
+    request: web.Request,
+    stranger: web.Stranger,
+    passport_id: UUID,
+    part: Literal["json", "bundle.zip", "qr.svg", "qr.png"],
+    invitation: Invitation = None,
+    version: Version = None,
+) -> web.Response:
+    async with stranger.transaction() as tx:
+        found, keys = await _shown(tx, passport_id, invitation, version)
+    if part == "json":
+        return _json_ld(found)
+    if part == "bundle.zip":
+        return web.Response(await asyncio.to_thread(zipped, _bundle(found), keys), media_type="application/zip")
+    return image(await asyncio.to_thread(symbol, found["link"]), part)
+
+
+@routes.get(
+    "/01/{gtin}",
+    operation_id="passports.page.gtin",
+    summary="The page of a model, by GS1 Digital Link",
+    response_class=web.Response,
+    openapi_extra=_ANYBODY,
+)
+async def show_model(
+    request: web.Request, stranger: web.Stranger, gtin: str, invitation: Invitation = None, version: Version = None
+) -> web.Response:
+    return await show_item(request, stranger, gtin, "", invitation, version)
+
+
+@routes.get(
+    "/01/{gtin}/21/{serial:path}",
+    operation_id="passports.page.serial",
+    summary="The page of a battery, by GS1 Digital Link",
+    response_class=web.Response,
+    openapi_extra=_ANYBODY,
+)
+async def show_item(
+    request: web.Request,
+    stranger: web.Stranger,
+    gtin: str,
+    serial: str,
+    invitation: Invitation = None,
+    version: Version = None,
+) -> web.Response:
+    """The host that was asked must be the issuer's: a number alone could be claimed by others."""
+    try:
+        full = gtin14(gtin)
+    except PassportError:
+        raise _nothing() from None
+    host = request.headers.get("host", "").lower()
+    async with stranger.transaction() as tx:
+        passport_id = await tx.fetchval("select leasehold_passports.find_by_gtin($1, $2, $3)", host, full, serial)
+        if passport_id is None:
+            raise _nothing()
+        found, keys = await _shown(tx, passport_id, invitation, version)
+    return await _answer(request, found, keys)
+
+
+async def _shown(
+    tx: Rows, passport_id: UUID, invitation: str | None, version: UUID | None
+) -> tuple[dict[str, Any], list[PublicKey]]:
+    token = None if invitation is None else sha256(invitation.encode()).digest()
+    row = await tx.fetchrow("select * from leasehold_passports.shown($1, $2, $3)", passport_id, version, token)
+    if row is None:
+        raise _nothing()
+    if row["reader"] is None:
+        raise web.Problem("forbidden", "this link does not hold any more", hint="ask who gave it to you for a new one")
+    return dict(row), await _keys(tx, slug=row["issuer_slug"])
+
+
+async def _keys(tx: Rows, *, slug: str | None = None, did: str | None = None) -> list[PublicKey]:
+    return [
+        public_key(row) for row in await tx.fetch("select * from leasehold_passports.public_keys($1, $2)", slug, did)
+    ]
+
+
+def _nothing() -> NotFound:
+    return NotFound("there is no such passport, or it is not published")
+
+
+def _bundle(found: dict[str, Any]) -> Bundle:
+    tiers = {Tier(tier): fields for tier, fields in json.loads(found["fields"]).items()}
+    return disclosed(tiers, receipt=bytes(found["receipt"]), proof=found["proof"].encode(), payload_salt=None)
+
+
+async def _answer(request: web.Request, found: dict[str, Any], keys: list[PublicKey]) -> web.Response:
+    accept = request.headers.get("accept", "")
+    if "text/html" not in accept and ("json" in accept):
+        return _json_ld(found)
+    return await asyncio.to_thread(_html, request, found, keys)
+
+
+def _html(request: web.Request, found: dict[str, Any], keys: list[PublicKey]) -> web.Response:
+    made = _bundle(found)
+    shown = Shown(
+        passport=found,
+        payload=read_json(made.payload),
+        receipt=read_json(made.receipt),
+        verdict=verify(made, keys),
+        query=f"?{request.url.query}" if request.url.query else "",
+    )
+    headers = {
+        "Content-Security-Policy": POLICY,
+        "Vary": "Accept",
+        "Link": f'</p/{found["passport_id"]}/json>; rel="alternate"',
+    }
+    return web.Response(page(shown), headers=headers, media_type="text/html")
+
+
+def _json_ld(found: dict[str, Any]) -> web.Response:
+    made = _bundle(found)
+    value = {
+        "@context": _CONTEXT,
+        "@type": "Product",
+        "@id": found["link"],
+        "name": found["name"],
+        "category": found["category"],
+        **({"gtin14": found["gtin"]} if found["gtin"] else {}),
+        **({"serialNumber": found["serial"]} if found["serial"] else {}),
+        "manufacturer": {"@type": "Organization", "@id": found["issuer"], "name": found["issuer_name"]},
+        "passport:state": found["state"],
+        "passport:version": str(found["version_id"]),
+        "passport:reader": found["reader"],
+        "passport:bundle": {name: json.loads(getattr(made, name)) for name in PARTS},
+    }
+    return web.Response(canonical(value), headers={"Vary": "Accept"}, media_type=_JSON_LD)
+
+
+def image(made: Symbol, name: str) -> web.Response:
+    if name == "qr.svg":
+        return web.Response(made.svg, media_type="image/svg+xml")
+    return web.Response(made.png, media_type="image/png")
+
+
+def integrity_png(version: Any) -> bytes:
+    """The symbol of BPC-QR-1, for those who print it."""
+    receipt = read_json(bytes(version["receipt"]))
+    text = integrity_text(
+        version=version["version_id"],
+        payload_hash=receipt["payload_hash"],
+        root=receipt["payload_root"],
+        receipt_hash=version["receipt_hash"],
+    )
+    return integrity_symbol(text).png
+
+
+# -- keys and checks ------------------------------------------------------------------------------------------------
+
+
+@routes.get(
+    "/v1/passports/issuers/{slug}/{document}",
+    operation_id="passports.issuers.keys",
+    summary="The keys of an issuer: did.json or jwks.json",
+    response_class=web.Response,
+    openapi_extra=_ANYBODY,
+)
+async def show_keys(stranger: web.Stranger, slug: str, document: Literal["did.json", "jwks.json"]) -> web.Response:
+    async with stranger.transaction() as tx:
+        keys = await _keys(tx, slug=slug)
+    if not keys:
+        raise NotFound("there is no such issuer, or it has no key")
+    if document == "jwks.json":
+        return web.Response(canonical(jwks(keys)), media_type="application/jwk-set+json")
+    return web.Response(canonical(did_document(keys[0].issuer, keys)), media_type="application/did+json")
+
+
+@routes.post(
+    "/v1/passports/verify",
+    operation_id="passports.verify",
+    summary="Check a bundle",
+    response_model=model.VerdictOut,
+    openapi_extra=_ANYBODY,
+)
+async def check(stranger: web.Stranger, body: model.VerifyIn) -> web.Response:
+    made = Bundle(**{name: canonical(getattr(body, name)) for name in PARTS})
+    async with stranger.transaction() as tx:
+        keys = await _keys(tx, did=str(body.receipt.get("issuer")))
+        state = await tx.fetchval("select leasehold_passports.state_of($1)", _uuid(body.receipt.get("version")))
+    if not keys and body.did is not None:
+        keys = keys_of(body.did)
+    verdict = await asyncio.to_thread(verify, made, keys)
+    findings = [{"at": each.at, "code": each.code, "message": each.message} for each in verdict.findings]
+    return web.answer({"ok": verdict.ok, "shown": sorted(verdict.shown), "state": state, "findings": findings})
+
+
+def _uuid(value: Any) -> UUID | None:
+    try:
+        return UUID(value)
+    except (ValueError, TypeError, AttributeError):
+        return None

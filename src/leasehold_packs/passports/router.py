@@ -1,0 +1,30 @@
+"""The router that ``routes`` and ``public`` add to, and what its refusals look like."""
+
+from collections.abc import AsyncIterator
+
+from fastapi import Depends
+
+from leasehold import web
+from leasehold_packs.passports.errors import Code, PassportError
+
+_STATUS = {
+    Code.SNAPSHOT_NOT_READY: "conflict",
+    Code.RULE_PKG_NOT_PUBLISHED: "conflict",
+    Code.SIGNING_KEY_MISSING: "conflict",
+    Code.PAYLOAD_TOO_LARGE: "too_large",
+}
+
+
+async def _refusals() -> AsyncIterator[None]:
+    """What is wrong with the data is told with all findings, each with its place and its code."""
+    try:
+        yield
+    except PassportError as problem:
+        errors = [{"pointer": each.at, "detail": each.message, "code": each.code} for each in problem.findings[:100]]
+        errors = errors or [{"pointer": "", "detail": str(problem), "code": problem.code}]
+        code = _STATUS.get(problem.code, "invalid")
+        raise web.Problem(code, f"{problem.code}: {problem}", hint=problem.hint, errors=errors) from None
+
+
+routes = web.routes("passports")
+routes.dependencies.append(Depends(_refusals))

@@ -1,0 +1,91 @@
+"""What the stores of this pack ask of a transaction, in a handler as in a route."""
+
+from datetime import UTC, datetime
+from decimal import Decimal
+from math import isfinite
+from typing import Any, Protocol
+from uuid import UUID
+
+from leasehold.errors import NotFound
+from leasehold_packs.passports.errors import invalid
+from leasehold_packs.passports.facts import Fact, Source
+from leasehold_packs.passports.pointers import Leaf
+from leasehold_packs.passports.quantities import number
+
+#: Row security does the rest: a transaction sees and writes the rows of its tenant only.
+TENANT = "nullif(current_setting('leasehold.tenant', true), '')::uuid"
+
+
+class Rows(Protocol):
+    async def execute(self, statement: str, *args: Any) -> str: ...
+
+    async def fetch(self, query: str, *args: Any) -> list[Any]: ...
+
+    async def fetchrow(self, query: str, *args: Any) -> Any: ...
+
+    async def fetchval(self, query: str, *args: Any) -> Any: ...
+
+
+class Desk(Rows, Protocol):
+    """A transaction that also asks for jobs and tells of events."""
+
+    async def enqueue(self, kind: str, value: Any = None, *, key: str | None = None, **options: Any) -> Any: ...
+
+    async def emit(self, type_: str, subject_type: str, subject_id: str, data: Any = None) -> UUID: ...
+
+
+async def one(tx: Rows, what: str, query: str, *args: Any) -> Any:
+    """The row, or NotFound: for a row of another tenant, too."""
+    row = await tx.fetchrow(query, *args)
+    if row is None:
+        raise NotFound(f"there is no such {what}")
+    return row
+
+
+async def tell(tx: Desk, type_: str, *, passport: UUID, version: UUID | None, **data: Any) -> UUID:
+    """An event of a passport: for webhooks, and for the passport's own history, in this transaction."""
+    about = {"passport_id": str(passport), "version_id": str(version) if version else None, **data}
+    event = await tx.emit(type_, "passport", str(passport), about)
+    await tx.execute(
+        "insert into leasehold_passports.event (tenant_id, event_id, passport_id, version_id, type)"
+        f" values ({TENANT}, $1, $2, $3, $4)",
+        event, passport, version, type_,
+    )  # fmt: skip
+    return event
+
+
+def whole_second(moment: datetime) -> datetime:
+    return moment.astimezone(UTC).replace(microsecond=0)
+
+
+def fact_of(row: Any) -> Fact:
+    source = Source(document=row["document"], ref=row["ref"])
+    return Fact(pointer=row["pointer"], value=leaf(row["type"], row["text"]), unit=row["unit"], source=source)
+
+
+def leaf(type_: str, text: str) -> Leaf:
+    """What ``Fact.as_json`` took apart, put together again."""
+    match type_:
+        case "null":
+            return None
+        case "boolean":
+            return text == "true"
+        case "number":
+            return number(text)
+        case "text":
+            return text
+        case "object":
+            return {}
+        case "list":
+            return []
+    raise invalid("a fact in error has no value")
+
+
+def stated(value: Any) -> tuple[str, str]:
+    """The type and the text of a value that a person states. Numbers come as JSON has them."""
+    if isinstance(value, float):
+        if not isfinite(value):
+            raise invalid("this is no number that can be kept", hint="write it as text")
+        value = Decimal(repr(value))
+    made = Fact(pointer="/", value=value, source=Source(document="", ref="")).as_json()
+    return made["type"], made["text"]

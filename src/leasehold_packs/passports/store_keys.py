@@ -1,0 +1,107 @@
+"""The issuer of a tenant and its keys. Private keys are secrets of the tenant: only attempts open them."""
+
+import base64
+from datetime import UTC, datetime, timedelta
+from typing import Any, Protocol
+from uuid import uuid4
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+from leasehold.errors import Conflict
+from leasehold_packs.passports.errors import Code, PassportError, invalid
+from leasehold_packs.passports.keys import PublicKey, did_web
+from leasehold_packs.passports.store import TENANT, Rows, one, whole_second
+
+_CLOCKS_DIFFER = timedelta(minutes=5)
+
+
+class Vault(Rows, Protocol):
+    """A transaction that can keep a secret, and none that can open one."""
+
+    async def put_secret(self, name: str, value: str) -> None: ...
+
+
+async def set_issuer(tx: Rows, *, slug: str, name: str, host: str) -> Any:
+    """Who signs. Slug and host make the did, so they stay as they are once there is a key."""
+    did = did_web(host, "v1", "passports", "issuers", slug)
+    made = await tx.fetchrow(
+        "insert into leasehold_passports.issuer as i (tenant_id, slug, name, host, did)"
+        f" values ({TENANT}, $1, $2, $3, $4)"
+        " on conflict (tenant_id) do update"
+        " set slug = excluded.slug, name = excluded.name, host = excluded.host, did = excluded.did"
+        " where i.did = excluded.did or not exists (select from leasehold_passports.signing_key) returning *",
+        slug, name, host, did,
+    )  # fmt: skip
+    if made is None:
+        raise Conflict("the issuer has keys, so its slug and host cannot change", hint="only its name can")
+    return made
+
+
+async def get_issuer(tx: Rows) -> Any:
+    return await one(tx, "issuer", "select slug, name, host, did from leasehold_passports.issuer")
+
+
+async def rotate_key(tx: Vault, now: datetime) -> PublicKey:
+    """A new key, which signs from now on. The one before verifies what it has signed."""
+    issuer = await get_issuer(tx)
+    moment = whole_second(now)
+    private = Ed25519PrivateKey.generate()
+    key = PublicKey(issuer=issuer["did"], raw=private.public_key().public_bytes_raw(), not_before=moment)
+    secret = f"passports.key.{uuid4().hex}"
+    await tx.put_secret(secret, base64.b64encode(private.private_bytes_raw()).decode())
+    await tx.execute(
+        "update leasehold_passports.signing_key set not_after = $1 where not_after is null and revoked_at is null",
+        moment,
+    )
+    await tx.execute(
+        "insert into leasehold_passports.signing_key (tenant_id, key_id, issuer, public_key, secret, not_before)"
+        f" values ({TENANT}, $1, $2, $3, $4, $5)",
+        key.key_id, key.issuer, key.raw, secret, moment,
+    )  # fmt: skip
+    return key
+
+
+async def revoke_key(tx: Rows, key_id: str, since: datetime) -> None:
+    """From this moment on nothing that it signed holds."""
+    query = (
+        "update leasehold_passports.signing_key set revoked_at = $2 where key_id = $1 and revoked_at is null"
+        " returning key_id"
+    )
+    await one(tx, "key that is not revoked", query, key_id, whole_second(since))
+
+
+async def list_keys(tx: Rows) -> list[Any]:
+    return await tx.fetch(
+        "select key_id, issuer, public_key, not_before, not_after, revoked_at from leasehold_passports.signing_key"
+        " order by not_before"
+    )
+
+
+async def usable_key(tx: Rows, issued_at: datetime) -> Any:
+    """The key that signs a version of this moment, which must lie within its time."""
+    key = await signing_key(tx)
+    if key is None:
+        raise PassportError(Code.SIGNING_KEY_MISSING, "there is no key to sign with", hint="make one for the issuer")
+    if not key["not_before"] <= whole_second(issued_at) <= datetime.now(UTC) + _CLOCKS_DIFFER:
+        raise invalid(
+            "issued_at is before the key was made, or in the future", hint="leave it out: then it is the present moment"
+        )
+    return key
+
+
+async def signing_key(tx: Rows) -> Any:
+    """The one that signs now, or None."""
+    return await tx.fetchrow(
+        "select key_id, issuer, secret, not_before from leasehold_passports.signing_key"
+        " where not_after is null and revoked_at is null"
+    )
+
+
+def public_key(row: Any) -> PublicKey:
+    return PublicKey(
+        issuer=row["issuer"],
+        raw=bytes(row["public_key"]),
+        not_before=row["not_before"],
+        not_after=row["not_after"],
+        revoked=row["revoked_at"],
+    )

@@ -1,0 +1,185 @@
+"""What anybody sees of a passport: the public tier, all of it, and nothing else, whatever the route and the format."""
+
+import asyncio
+import io
+import json
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from leasehold_packs.passports.attributes import Reader
+from leasehold_packs.passports.bundle import Bundle
+from leasehold_packs.passports.bundle_zip import PARTS, unzipped
+from leasehold_packs.passports.canonical import canonical
+from leasehold_packs.passports.keys import keys_of
+from leasehold_packs.passports.routes import routes
+from leasehold_packs.passports.verify import verify
+from tests.packs.passports.office import GTIN, HOST, Office, good, office
+
+#: Values of the battery that are not public.
+HIDDEN = (b"Aluminium", b"cycles", b"maker.example/report")
+PAGES = ("/p/{id}", "/p/{id}/json", "/p/{id}/bundle.zip", "/p/{id}/qr.svg", "/p/{id}/qr.png", f"/01/{GTIN}/21/SN-1")
+
+
+async def published(maker: Office) -> str:
+    passport = await maker.passport(gtin=GTIN, serial="SN-1")
+    version = await maker.compiled(passport, await maker.package())
+    assert version["state"] == "active"
+    return passport
+
+
+def content(response: httpx.Response) -> bytes:
+    """All that an answer says, with what is packed unpacked."""
+    if response.headers["content-type"] != "application/zip":
+        return response.content
+    with zipfile.ZipFile(io.BytesIO(response.content)) as archive:
+        return b"".join(archive.read(name) for name in archive.namelist())
+
+
+def bundle_in(response: httpx.Response) -> Bundle:
+    parts = response.json()["passport:bundle"]
+    return Bundle(**{name: canonical(parts[name]) for name in PARTS})
+
+
+async def test_a_stranger_sees_the_public_tier_and_nothing_else_on_every_page(
+    maker: Office, stranger: httpx.AsyncClient
+) -> None:
+    passport = await published(maker)
+    document = good(await stranger.get("/v1/passports/issuers/maker/did.json"))
+    for page in PAGES:
+        for accept in ("text/html", "application/ld+json", "application/json", "*/*"):
+            answer = await stranger.get(page.format(id=passport), headers={"Accept": accept})
+            good(answer)
+            assert not [value for value in HIDDEN if value in content(answer)], page
+            if answer.headers["content-type"] == "application/ld+json":
+                verdict = verify(bundle_in(answer), keys_of(document))
+                assert (verdict.ok, verdict.shown) == (True, Reader.PUBLIC.tiers)
+            if answer.headers["content-type"] == "application/zip":
+                made, keys = unzipped(answer.content)
+                assert verify(made, keys).ok
+
+
+async def test_every_other_route_asks_for_a_key(maker: Office, stranger: httpx.AsyncClient) -> None:
+    passport = await published(maker)
+    open_to_all = {"/p/{passport_id}", "/p/{passport_id}/{part}", "/01/{gtin}", "/01/{gtin}/21/{serial:path}",
+                   "/v1/passports/issuers/{slug}/{document}", "/v1/passports/verify"}  # fmt: skip
+    for route in routes.routes:
+        path, methods = route.path, route.methods  # type: ignore[attr-defined]
+        if path in open_to_all:
+            continue
+        for method in methods:
+            for name in ("passport_id", "version_id", "package_id", "document_version_id", "snapshot_id", "bulk_id"):
+                path = path.replace(f"{{{name}}}", passport)
+            assert (await stranger.request(method, path)).status_code == 401, path
+
+
+async def test_the_page_needs_no_script_and_says_what_holds(maker: Office, stranger: httpx.AsyncClient) -> None:
+    passport = await published(maker)
+    page = await stranger.get(f"/p/{passport}", headers={"Accept": "text/html"})
+    assert page.headers["content-security-policy"].startswith("default-src 'none'")
+    assert "<script" not in page.text
+    assert "@media print" in page.text
+    assert "This passport is valid." in page.text
+    assert "Checked just now" in page.text
+    assert (
+        "Not shown to you: 5 for persons with a legitimate interest; 1 for authorities; 1 of this battery" in page.text
+    )
+    [version] = good(await maker.api.get(f"/v1/passports/{passport}/versions"))["data"]
+    reason = {"reason": "<b>recalled</b>"}
+    good(await maker.api.post(f"/v1/passports/versions/{version['version_id']}/revoke", json=reason))
+    revoked = (await stranger.get(f"/p/{passport}")).text
+    assert "was revoked" in revoked
+    assert "&lt;b&gt;recalled" in revoked
+
+
+async def test_an_invitation_shows_the_tiers_of_its_reader(maker: Office, stranger: httpx.AsyncClient) -> None:
+    passport = await published(maker)
+    other = await maker.passport()
+    keys = keys_of(good(await stranger.get("/v1/passports/issuers/maker/did.json")))
+    for reader in (Reader.LEGITIMATE_INTEREST, Reader.AUTHORITY):
+        body = {"reader": reader, "party": "A recycler", "ends_at": "2999-01-01T00:00:00Z"}
+        made = good(await maker.api.post(f"/v1/passports/{passport}/invitations", json=body))
+        token = made["link"].partition("=")[2]
+        answer = await stranger.get(f"/p/{passport}/json", params={"invitation": token})
+        verdict = verify(bundle_in(answer), keys)
+        assert (verdict.ok, verdict.shown) == (True, reader.tiers)
+        assert (await stranger.get(f"/p/{other}", params={"invitation": token})).status_code == 404
+        good(await maker.api.delete(f"/v1/passports/{passport}/invitations/{made['invitation_id']}"))
+        assert (await stranger.get(made["link"])).status_code == 403
+    late = {"reader": "authority", "party": "Yesterday's", "ends_at": "2020-01-01T00:00:00Z"}
+    made = good(await maker.api.post(f"/v1/passports/{passport}/invitations", json=late))
+    assert (await stranger.get(made["link"])).status_code == 403
+
+
+async def test_a_bundle_is_checked_and_what_was_changed_is_named(maker: Office, stranger: httpx.AsyncClient) -> None:
+    passport = await published(maker)
+    parts = good(await stranger.get(f"/p/{passport}/json"))["passport:bundle"]
+    verdict = good(await stranger.post("/v1/passports/verify", json=parts))
+    assert verdict == {"ok": True, "shown": ["public"], "state": "active", "findings": []}
+    parts["payload"]["model"] = "M2"
+    verdict = good(await stranger.post("/v1/passports/verify", json=parts))
+    assert (verdict["ok"], verdict["findings"][0]["at"]) == (False, "/model")
+    parts["receipt"]["issuer"] = "did:web:nobody.example"
+    assert good(await stranger.post("/v1/passports/verify", json=parts))["ok"] is False
+
+
+async def test_the_program_in_a_bundle_checks_it_alone(
+    maker: Office, stranger: httpx.AsyncClient, tmp_path: Path
+) -> None:
+    passport = await published(maker)
+    [version] = good(await maker.api.get(f"/v1/passports/{passport}/versions"))["data"]
+    for reader in Reader:
+        at = f"/v1/passports/versions/{version['version_id']}/bundle.zip?reader={reader}"
+        with zipfile.ZipFile(io.BytesIO(good(await maker.api.get(at)))) as archive:
+            archive.extractall(tmp_path)
+        assert (await asyncio.to_thread(_run, tmp_path)).startswith("GOOD")
+        for part in ("payload", "receipt", "proof", "disclosure"):
+            file = tmp_path / f"{part}.json"
+            raw = file.read_bytes()
+            file.write_bytes(_changed(part, json.loads(raw)))
+            assert (await asyncio.to_thread(_run, tmp_path)).startswith("BAD"), part
+            file.write_bytes(raw)
+
+
+def _changed(part: str, value: dict[str, Any]) -> bytes:
+    if part == "disclosure":
+        value["fields"].pop()
+    else:
+        name = {"payload": "model", "receipt": "issued_at", "proof": "created"}[part]
+        value[name] = "2027-01-01T00:00:00Z"
+    return canonical(value)
+
+
+def _run(folder: Path) -> str:
+    done = subprocess.run([sys.executable, folder / "verify.py"], capture_output=True, text=True, timeout=60)
+    return done.stdout or done.stderr
+
+
+async def test_a_number_on_another_host_or_claimed_twice_leads_nowhere(
+    maker: Office, stranger: httpx.AsyncClient
+) -> None:
+    await published(maker)
+    at = f"/01/{GTIN}/21/SN-1"
+    assert (await stranger.get(at)).status_code == 200
+    assert (await stranger.get(at, headers={"Host": "other.example"})).status_code == 404
+    assert (await stranger.get("/01/04012345123457")).status_code == 404, "a wrong check digit"
+    async with office(maker.kit, "rival") as rival:
+        taken = {"slug": "maker", "name": "Rival", "host": HOST}
+        assert (await rival.api.put("/v1/passports/issuer", json=taken)).status_code == 409
+        await rival.opened(slug="rival")
+        passport = await rival.passport(gtin=GTIN, serial="SN-1")
+        await rival.compiled(passport, await rival.package())
+    assert (await stranger.get(at)).status_code == 404
+
+
+async def test_keys_are_published_as_jwks_and_as_the_document_of_the_did(stranger: httpx.AsyncClient) -> None:
+    document = good(await stranger.get("/v1/passports/issuers/maker/did.json"))
+    assert document["id"] == f"did:web:{HOST}:v1:passports:issuers:maker"
+    [key] = good(await stranger.get("/v1/passports/issuers/maker/jwks.json"))["keys"]
+    assert document["verificationMethod"][0]["id"] == f"{document['id']}#{key['kid']}"
+    assert "d" not in key, "no private part"
+    assert (await stranger.get("/v1/passports/issuers/nobody/did.json")).status_code == 404
