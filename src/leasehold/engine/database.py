@@ -4,14 +4,21 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cache
+from importlib.metadata import version
 from types import TracebackType
 from typing import Any, Self
 from uuid import UUID
 
 import asyncpg
 
-from leasehold.engine.pool import Pool
+from leasehold.engine.pool import Pool, Usage
 from leasehold.errors import BY_SQLSTATE, BadInput, LeaseholdError, Unreachable
+
+
+@cache
+def _version() -> str:
+    return version("leasehold")
 
 
 class Role(StrEnum):
@@ -70,7 +77,7 @@ class Database:
             target.url,
             **({"statement_cache_size": 0} if target.pooled else {}),
             server_settings={
-                "application_name": f"leasehold-{target.role}",
+                "application_name": f"leasehold-{target.role}/{_version()}",
                 **({"role": target.role_name} if target.assume and not target.pooled else {}),
             },
         )
@@ -80,6 +87,10 @@ class Database:
     ) -> None:
         if self._pool is not None:
             self._pool.terminate() if error else await self._pool.close()
+
+    def usage(self) -> Usage:
+        """How its connections are used now."""
+        return self._pool.usage() if self._pool else Usage(self._connections, 0, 0, 0)
 
     async def call(
         self, function: str, *args: Any, tenant: UUID | None = None, connection: asyncpg.Connection | None = None

@@ -1,4 +1,4 @@
-"""Enqueue in a transaction that the caller has open, through whichever driver it uses.
+"""Enqueue, or start a flow, in a transaction that the caller has open, through whichever driver it uses.
 
 The job is then as durable as the caller's own rows: rolled back means that it never was. Async connections (asyncpg,
 psycopg, SQLAlchemy) are awaited; sync ones (psycopg, SQLAlchemy, Django, any DB-API connection) are called.
@@ -6,6 +6,7 @@ psycopg, SQLAlchemy) are awaited; sync ones (psycopg, SQLAlchemy, Django, any DB
 
 from collections.abc import Mapping, Sequence
 from typing import Any
+from uuid import UUID
 
 from leasehold.engine.database import from_sqlstate
 from leasehold.errors import BadInput, LeaseholdError
@@ -31,6 +32,23 @@ select made.job_id, made.state, made.created, set_config('leasehold.tenant', coa
 from scope cross join made left join woken on true
 """
 _NAMES = ("tenant", "kind", "payloads", "options", "keys")
+_FLOW = """
+with scope as materialized (
+  select
+    current_setting('leasehold.tenant', true) as before,
+    set_config('leasehold.tenant', {schema}.find_tenant({tenant})::text, true) as tenant
+),
+made as materialized (
+  select f.flow_id
+  from scope cross join lateral {schema}.start_flow(
+    case when scope.tenant is not null then {name} end, cast({steps} as text)::jsonb, cast({options} as text)::jsonb
+  ) f(flow_id)
+),
+woken as materialized (select pg_notify('{schema}_ready', '') from made)
+select made.flow_id, set_config('leasehold.tenant', coalesce(scope.before, ''), true)
+from scope cross join made left join woken on true
+"""
+_FLOW_NAMES = ("tenant", "name", "steps", "options")
 
 
 def is_async(connection: Any) -> bool:
@@ -40,30 +58,50 @@ def is_async(connection: Any) -> bool:
 
 async def enqueue_async(connection: Any, values: Mapping[str, Any], *, schema: str) -> list[Enqueued]:
     """Through an asyncpg connection, a psycopg AsyncConnection, or an AsyncSession or AsyncConnection of SQLAlchemy."""
-    try:
-        match _package(connection):
-            case "asyncpg":
-                rows = await connection.fetch(_sql(schema, _dollar()), *(values[name] for name in _NAMES))
-                return _rows(rows)
-            case "sqlalchemy":
-                return _rows((await connection.execute(_text(schema), dict(values))).all())
-            case _:
-                cursor = await connection.execute(_sql(schema, _percent()), dict(values))
-                return _rows(await cursor.fetchall())
-    except Exception as problem:
-        raise _ours(problem) from problem
+    return _rows(await _run_async(connection, _STATEMENT, _NAMES, values, schema))
 
 
 def enqueue_sync(connection: Any, values: Mapping[str, Any], *, schema: str) -> list[Enqueued]:
     """Through a Session or Connection of SQLAlchemy, or any DB-API connection: psycopg's, Django's."""
+    return _rows(_run_sync(connection, _STATEMENT, _NAMES, values, schema))
+
+
+async def start_flow_async(connection: Any, values: Mapping[str, Any], *, schema: str) -> UUID:
+    return _flow_id(await _run_async(connection, _FLOW, _FLOW_NAMES, values, schema))
+
+
+def start_flow_sync(connection: Any, values: Mapping[str, Any], *, schema: str) -> UUID:
+    return _flow_id(_run_sync(connection, _FLOW, _FLOW_NAMES, values, schema))
+
+
+async def _run_async(
+    connection: Any, statement: str, names: Sequence[str], values: Mapping[str, Any], schema: str
+) -> Sequence[Any]:
+    try:
+        match _package(connection):
+            case "asyncpg":
+                text = statement.format(schema=schema, **_dollar(names))
+                return list(await connection.fetch(text, *(values[name] for name in names)))
+            case "sqlalchemy":
+                return list((await connection.execute(_text(statement, names, schema), dict(values))).all())
+            case _:
+                cursor = await connection.execute(statement.format(schema=schema, **_percent(names)), dict(values))
+                return list(await cursor.fetchall())
+    except Exception as problem:
+        raise _ours(problem) from problem
+
+
+def _run_sync(
+    connection: Any, statement: str, names: Sequence[str], values: Mapping[str, Any], schema: str
+) -> Sequence[Any]:
     if is_async(connection):
         raise BadInput(f"{type(connection).__name__} is awaited: use `await app.enqueue(…, conn=…)`")
     try:
         if _package(connection) == "sqlalchemy":
-            return _rows(connection.execute(_text(schema), dict(values)).all())
+            return list(connection.execute(_text(statement, names, schema), dict(values)).all())
         with connection.cursor() as cursor:
-            cursor.execute(_sql(schema, _percent()), dict(values))
-            return _rows(cursor.fetchall())
+            cursor.execute(statement.format(schema=schema, **_percent(names)), dict(values))
+            return list(cursor.fetchall())
     except Exception as problem:
         raise _ours(problem) from problem
 
@@ -72,22 +110,23 @@ def _package(connection: Any) -> str:
     return type(connection).__module__.partition(".")[0]
 
 
-def _sql(schema: str, holes: Mapping[str, str]) -> str:
-    return _STATEMENT.format(schema=schema, **holes)
+def _dollar(names: Sequence[str]) -> dict[str, str]:
+    return {name: f"${place}{'' if name in ('payloads', 'keys') else '::text'}" for place, name in enumerate(names, 1)}
 
 
-def _dollar() -> dict[str, str]:
-    return {name: f"${place}{'' if name in ('payloads', 'keys') else '::text'}" for place, name in enumerate(_NAMES, 1)}
+def _percent(names: Sequence[str]) -> dict[str, str]:
+    return {name: f"%({name})s" for name in names}
 
 
-def _percent() -> dict[str, str]:
-    return {name: f"%({name})s" for name in _NAMES}
-
-
-def _text(schema: str) -> Any:
+def _text(statement: str, names: Sequence[str], schema: str) -> Any:
     from sqlalchemy import text
 
-    return text(_sql(schema, {name: f":{name}" for name in _NAMES}).replace("::", "\\:\\:"))
+    holes = {name: f":{name}" for name in names}
+    return text(statement.format(schema=schema, **holes).replace("::", "\\:\\:"))
+
+
+def _flow_id(rows: Sequence[Any]) -> UUID:
+    return UUID(str(rows[0][0]))
 
 
 def _rows(rows: Sequence[Any]) -> list[Enqueued]:

@@ -9,7 +9,7 @@ import asyncpg
 
 from leasehold import payload
 from leasehold.engine.database import Database
-from leasehold.job import Attempt, Ended, Enqueued, Event, Grant, Job, Reason, State
+from leasehold.job import Attempt, Ended, Enqueued, Event, Grant, Job, LogLine, Reason, State
 
 _STATES = {str(state): state for state in State}
 
@@ -102,6 +102,12 @@ async def list_leases(db: Database, worker: UUID) -> set[int]:
     return set(await db.value("list_leases", worker))
 
 
+async def list_waits(db: Database, grants: Sequence[Grant]) -> list[float | None]:
+    """Seconds from run_at to the start of each of these attempts; None where it is not its job's first."""
+    waits = await db.value("list_waits", [grant.job_id for grant in grants], [grant.token for grant in grants])
+    return list(waits)
+
+
 async def hold(db: Database, token: int, connection: asyncpg.Connection) -> None:
     """Write what this transaction writes under the token. Raises LeaseLost when the lease is gone."""
     await db.call("hold", token, connection=connection)
@@ -139,6 +145,31 @@ async def events_since(db: Database, tenant: UUID, job_id: UUID, after: int = 0,
     return [Event.from_row(row) for row in await db.call("events_since", job_id, after, limit, tenant=tenant)]
 
 
+async def lock_job(db: Database, tenant: UUID, job_id: UUID) -> None:
+    """Until the end of the transaction nobody starts, ends or moves the job."""
+    await db.call("lock_job", job_id, tenant=tenant)
+
+
+async def job_logs(db: Database, tenant: UUID, job_id: UUID, after: int = 0, limit: int = 1000) -> list[LogLine]:
+    """Oldest first."""
+    return [LogLine.from_row(row) for row in await db.call("job_logs", job_id, after, limit, tenant=tenant)]
+
+
+async def list_logs(
+    db: Database,
+    tenant: UUID,
+    *,
+    groups: Sequence[str] | None = None,
+    since: datetime | None = None,
+    before: tuple[datetime, UUID, int] | None = None,
+    limit: int = 100,
+) -> list[LogLine]:
+    """Of all jobs of the tenant, or of those of some kinds or packs; newest first."""
+    at, job_id, seq = before or (None, None, None)
+    rows = await db.call("list_logs", groups, since, at, job_id, seq, limit, tenant=tenant)
+    return [LogLine.from_row(row) for row in rows]
+
+
 async def extend(db: Database, token: int, seconds: float) -> datetime:
     """The attempt's new deadline. Raises LeaseLost when it is no longer ours."""
     deadline: datetime = await db.value("extend", token, seconds)
@@ -161,3 +192,25 @@ async def reschedule(db: Database, tenant: UUID, job_id: UUID, run_at: datetime)
 async def explain(db: Database, tenant: UUID, job_id: UUID) -> list[Reason]:
     """Why the job is not running, the first reason first; empty when it runs or has ended."""
     return [Reason(**row) for row in await db.call("explain", job_id, tenant=tenant)]
+
+
+async def count_to_act(db: Database, tenant: UUID, action: str, filters: Mapping[str, Any]) -> int:
+    """How many jobs a bulk action would apply to now; it stops counting at 10,000."""
+    return int(await db.value("count_to_act", action, payload.encode(filters, what="filter"), tenant=tenant))
+
+
+async def act_on_jobs(
+    db: Database,
+    tenant: UUID,
+    by: UUID,
+    action: str,
+    filters: Mapping[str, Any],
+    *,
+    before: UUID | None,
+    limit: int,
+    reason: str | None,
+) -> tuple[int, UUID | None]:
+    """One piece of a bulk action that the job ``by`` does: how many it did, and where the next piece begins."""
+    text = payload.encode(filters, what="filter")
+    [row] = await db.call("act_on_jobs", by, action, text, before, limit, reason, tenant=tenant)
+    return row["p_done"], row["p_next"]

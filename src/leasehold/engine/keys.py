@@ -28,6 +28,7 @@ class KeyInfo:
     expires_at: datetime | None
     revoked_at: datetime | None
     last_used_at: datetime | None
+    queues: list[str] | None = None  # where a key for workers may work
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,13 +55,20 @@ def peppers(settings: Settings, *, loopback: bool = True) -> Peppers:
 
 
 async def create_key(
-    db: Database, tenant: UUID, key: Key, peppers: Peppers, *, name: str, scopes: list[str], expires_at: datetime | None
+    db: Database,
+    tenant: UUID,
+    key: Key,
+    peppers: Peppers,
+    *,
+    name: str,
+    scopes: list[str],
+    expires_at: datetime | None,
+    queues: list[str] | None = None,
 ) -> KeyInfo:
     pepper = peppers.newest
+    digest = peppers.digest(key, pepper)
     return _info(
-        await db.call(
-            "create_key", key.key_id, peppers.digest(key, pepper), pepper, name, scopes, expires_at, tenant=tenant
-        )
+        await db.call("create_key", key.key_id, digest, pepper, name, scopes, expires_at, queues, tenant=tenant)
     )
 
 
@@ -100,14 +108,14 @@ async def revoke_operator_key(db: Database, key_id: str) -> None:
     await db.call("revoke_operator_key", key_id)
 
 
-async def create_ticket(db: Database, tenant: UUID, digest: bytes, job_id: UUID, key_id: str) -> datetime:
+async def create_ticket(db: Database, tenant: UUID, digest: bytes, job_id: UUID | None, key_id: str) -> datetime:
     """When the ticket ends."""
     ends: datetime = await db.value("create_ticket", digest, job_id, key_id, tenant=tenant)
     return ends
 
 
-async def take_ticket(db: Database, digest: bytes) -> tuple[Holder, UUID] | None:
-    """Whom a ticket lets in to which job; it is used up, and worth nothing the next time."""
+async def take_ticket(db: Database, digest: bytes) -> tuple[Holder, UUID | None] | None:
+    """Whom a ticket lets in to which job, or to the whole tenant; it is used up, and worth nothing the next time."""
     rows = await db.call("take_ticket", digest)
     if not rows:
         return None

@@ -9,6 +9,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from typing import NamedTuple
 
 import asyncpg
 
@@ -18,12 +19,23 @@ _CUT_OFF = (OSError, TimeoutError, asyncpg.InterfaceError, asyncpg.InternalClien
 _IDLE_SECONDS = 300.0
 
 
+class Usage(NamedTuple):
+    """How a pool is used now; ``waiting`` are calls that wait for a connection."""
+
+    size: int
+    used: int
+    idle: int
+    waiting: int
+
+
 class Pool:
     """At most ``size`` connections, opened when they are needed, used newest first."""
 
     def __init__(self, connect: Callable[[], Awaitable[asyncpg.Connection]], size: int) -> None:
         self._connect = connect
         self._closed = False
+        self._size = size
+        self._waiting = 0
         self._permits = asyncio.Semaphore(size)
         self._idle: list[tuple[asyncpg.Connection, float]] = []  # and since when
         self._used: set[asyncpg.Connection] = set()
@@ -41,6 +53,9 @@ class Pool:
         finally:
             self._give_back(connection)
 
+    def usage(self) -> Usage:
+        return Usage(self._size, len(self._used), len(self._idle), self._waiting)
+
     async def close(self) -> None:
         """One that is in use is closed when its user is done."""
         self._closed = True
@@ -55,7 +70,11 @@ class Pool:
         self._idle.clear()
 
     async def _take(self) -> asyncpg.Connection:
-        await self._permits.acquire()
+        self._waiting += 1
+        try:
+            await self._permits.acquire()
+        finally:
+            self._waiting -= 1
         try:
             if self._closed:
                 raise asyncpg.InterfaceError("the pool is closed")

@@ -12,7 +12,7 @@ from uuid import UUID
 from leasehold import payload
 from leasehold.engine.database import Database
 from leasehold.engine.tenants import find_tenant
-from leasehold.errors import BadInput, Conflict, LeaseholdError, NotFound, Unreachable
+from leasehold.errors import BadInput, Changed, Conflict, LeaseholdError, NotFound, Unreachable
 from leasehold.log import emit
 from leasehold.schedules import CatchUp, Schedule, Timing
 
@@ -152,8 +152,25 @@ class Schedules:
         One of cron, every, at; zone, starts_at, ends_at, jitter, overlap, catch_up, catch_up_max, tick_as; and options
         of its jobs: queue, priority, max_attempts, retry_base_s, retry_cap_s, timeout_s, version, tags.
         """
+        return await self.put_if(lambda _: True, name, kind, value, **given)
+
+    async def put_if(
+        self,
+        condition: Callable[[ScheduleInfo | None], bool],
+        name: str,
+        kind: str,
+        value: Any = None,
+        **given: Any,
+    ) -> ScheduleInfo:
+        """The same, if the condition holds for the schedule as it stands; else Changed."""
         wanted = Schedule.of(name, kind, value, **given)
-        return await self._put(name, lambda _: wanted)
+
+        def unless_changed(info: ScheduleInfo | None) -> Schedule:
+            if not condition(info):
+                raise Changed(f"schedule {name!r} is not what it was", hint="look at it again, and decide anew")
+            return wanted
+
+        return await self._put(name, unless_changed)
 
     async def add(self, name: str, kind: str, value: Any = None, **given: Any) -> ScheduleInfo:
         """Make a schedule; one of this name is a conflict."""

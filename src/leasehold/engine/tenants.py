@@ -39,5 +39,6 @@ async def pause_queue(db: Database, queue: str, *, paused: bool) -> None:
     await db.call("pause_queue", queue, paused)
 
 
-async def list_queues(db: Database) -> list[Queue]:
-    return [Queue(**row) for row in await db.call("list_queues")]
+async def list_queues(db: Database, *, bound: int = 10_000) -> list[Queue]:
+    """What waits and runs is counted up to the bound."""
+    return [Queue(**row) for row in await db.call("list_queues", bound)]

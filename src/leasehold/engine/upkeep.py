@@ -39,6 +39,12 @@ async def promote(db: Database, limit: int = 1000) -> int:
     return int(await db.value("promote", limit))
 
 
+async def ring_gates(db: Database, queues: Sequence[str]) -> tuple[int, float | None]:
+    """How many bells were due, and in how many seconds the next one is; None when none waits."""
+    row = (await db.call("ring_gates", queues))[0]
+    return row["rang"], row["next_s"]
+
+
 async def unpark(db: Database) -> int:
     return int(await db.value("unpark", None))
 

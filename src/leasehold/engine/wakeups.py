@@ -7,7 +7,7 @@ import asyncio
 import logging
 import random
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from types import TracebackType
 from typing import Any, Self
@@ -38,14 +38,20 @@ def news_channel(schema: str) -> str:
 class Listener:
     """Hears of queues that have work, on a connection of its own (LISTEN belongs to a session). Reconnects for ever.
 
-    ``heard`` is called with the queue's name; "" means any queue. Behind a pooler that gives no session to listen on it
-    says so and hears nothing.
+    ``heard`` is called with the queue's name; "" means any queue. ``also`` has further channels and who hears them.
+    Behind a pooler that gives no session to listen on it says so and hears nothing.
     """
 
-    def __init__(self, target: Target, heard: Callable[[str], None], *, channel: str | None = None) -> None:
+    def __init__(
+        self,
+        target: Target,
+        heard: Callable[[str], None],
+        *,
+        channel: str | None = None,
+        also: Mapping[str, Callable[[str], None]] | None = None,
+    ) -> None:
         self._target = target
-        self._heard = heard
-        self._channel = channel or ready_channel(target.schema)
+        self._channels = {channel or ready_channel(target.schema): heard, **(also or {})}
         self._lost = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
         self.listening = asyncio.Event()
@@ -87,9 +93,11 @@ class Listener:
             )
             try:
                 connection.add_termination_listener(lambda _: self._lost.set())
-                await connection.add_listener(self._channel, self._notified)
+                for channel in self._channels:
+                    await connection.add_listener(channel, self._notified)
                 self.listening.set()
-                self._heard("")  # what was sent before we listened is not told again
+                for heard in self._channels.values():
+                    heard("")  # what was sent before we listened is not told again
                 while not await self._is_lost():
                     await connection.execute("select 1", timeout=_CONNECT_SECONDS)
             finally:
@@ -104,8 +112,8 @@ class Listener:
         except TimeoutError:
             return False
 
-    def _notified(self, _connection: Any, _pid: int, _channel: str, payload: str) -> None:
-        self._heard(payload)
+    def _notified(self, _connection: Any, _pid: int, channel: str, payload: str) -> None:
+        self._channels[channel](payload)
 
 
 class Notifier:

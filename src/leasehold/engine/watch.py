@@ -1,14 +1,16 @@
 """What changes: how far jobs are, what was done to them, what monitoring counts."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from importlib.metadata import version
 from typing import Any
 from uuid import UUID
 
 from leasehold import payload, sql
 from leasehold.engine import migrate
 from leasehold.engine.database import Database
+from leasehold.metrics import LoopLag, Sample
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,6 +20,35 @@ class Head:
     job_id: UUID
     seq: int
     ended: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fact:
+    """Something new about a job of a tenant: what its handler said, or how it ended."""
+
+    tenant_id: UUID
+    job_id: UUID
+    kind: str
+    queue: str
+    seq: int
+    type: str
+    message: str | None
+    progress: float | None
+    data: dict[str, Any] | None
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class News:
+    """What one look found, and the position that the next one goes on from."""
+
+    snapshot: str
+    facts: list[Fact]
+    complete: bool
+
+
+#: Facts of one look at most.
+MOST_FACTS = 5000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,19 +64,21 @@ class Audit:
     at: datetime
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Gauge:
-    """One number of the installation."""
-
-    gauge: str
-    queue: str | None
-    state: str | None
-    value: float
-
-
 async def job_heads(db: Database, jobs: Sequence[UUID]) -> dict[UUID, Head]:
     """A job that is gone is not among them."""
     return {row["job_id"]: Head(**row) for row in await db.call("job_heads", jobs)}
+
+
+async def tenant_news(db: Database, tenants: Sequence[UUID], before: str | None, *, until: str | None = None) -> News:
+    """What is new for these tenants after a position. More than can be told at once is not complete."""
+    rows = await db.call("tenant_news", tenants, before, until, MOST_FACTS + 1)
+    facts = [_fact(row) for row in rows if row["job_id"] is not None]
+    return News(snapshot=rows[0]["snapshot"], facts=facts[:MOST_FACTS], complete=len(facts) <= MOST_FACTS)
+
+
+def _fact(row: Any) -> Fact:
+    columns = {name: value for name, value in row.items() if name != "snapshot"}
+    return Fact(**columns | {"data": payload.decode(row["data"])})
 
 
 async def list_audit(db: Database, tenant: UUID | None, *, before: UUID | None, limit: int) -> list[Audit]:
@@ -55,8 +88,20 @@ async def list_audit(db: Database, tenant: UUID | None, *, before: UUID | None, 
     return [Audit(**dict(row) | {"detail": payload.decode(row["detail"])}) for row in rows]
 
 
-async def gauges(db: Database) -> list[Gauge]:
-    return [Gauge(**row) for row in await db.call("gauges")]
+async def metrics(db: Database) -> list[Sample]:
+    """The numbers of the installation."""
+    return [Sample(name, payload.decode(labels), value) for name, labels, value in await db.call("metrics")]
+
+
+def process_metrics(lag: LoopLag, pools: Mapping[str, Database]) -> Iterator[Sample]:
+    """What every process of ours tells of itself."""
+    for name, db in pools.items():
+        usage = db.usage()
+        yield Sample("pool_size", {"pool": name}, usage.size)
+        for state in ("used", "idle", "waiting"):
+            yield Sample("pool_connections", {"pool": name, "state": state}, getattr(usage, state))
+    yield Sample("event_loop_lag_seconds", {}, lag.seconds)
+    yield Sample("build_info", {"version": version("leasehold")}, 1)
 
 
 async def pending_files(db: Database) -> list[str]:

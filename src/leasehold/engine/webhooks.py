@@ -1,6 +1,5 @@
 """Endpoints, events and deliveries."""
 
-import base64
 import json
 import secrets
 from collections.abc import Mapping, Sequence
@@ -18,12 +17,12 @@ from leasehold.errors import BadInput
 from leasehold.net.address import parse_address
 from leasehold.net.policy import Policy
 from leasehold.net.redirects import make_ask
-from leasehold.net.signature import PLAIN, STANDARD, TIMESTAMPED, Scheme
+from leasehold.net.signature import PLAIN, STANDARD, TIMESTAMPED, Scheme, new_pair, new_secret
 from leasehold.net.urls import Url, parse_url
 from leasehold.secrets import Keys, Sealed
 from leasehold.settings import Settings
 
-SCHEMES = {"standard": STANDARD, "stripe": TIMESTAMPED, "sha256": PLAIN}
+SCHEMES = {"standard": STANDARD, "stripe": TIMESTAMPED, "sha256": PLAIN, "ed25519": STANDARD}
 #: Parts of a scheme whose header may have another name.
 _NAMED = ("signature", "message_id", "timestamp")
 #: Seconds that old secrets go on signing.
@@ -50,6 +49,8 @@ class Endpoint:
     failing_since: datetime | None
     resting_until: datetime | None
     secrets: int
+    max_per_minute: int | None
+    ordered: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,8 +126,10 @@ async def create_endpoint(
     max_in_flight: int = 10,
     timeout_s: float = 15.0,
     disable_after: timedelta = timedelta(days=5),
+    max_per_minute: int | None = None,
+    ordered: bool = False,
 ) -> tuple[UUID, str]:
-    """A new endpoint and its secret, which nobody is told again."""
+    """A new endpoint and its secret, which nobody is told again; with Ed25519, its public key."""
     checked = _checked_url(url, settings)
     _check_headers(checked, scheme_of(format_, header_names or {}), headers or {})
     names = json.dumps(dict(header_names or {}))
@@ -135,15 +138,18 @@ async def create_endpoint(
     if headers:
         sealed = keys.seal(json.dumps(dict(headers)), tenant=tenant, name=f"endpoint/{endpoint}/headers")
         await scope.call("put_endpoint_headers", endpoint, sorted(headers), sealed.key_id, sealed.wrapped, sealed.box)
+    if max_per_minute is not None or ordered:
+        await scope.call("set_endpoint_limits", endpoint, max_per_minute, ordered)
     return endpoint, await rotate_secret(scope, tenant, endpoint, keys)
 
 
 async def rotate_secret(scope: Scope, tenant: UUID, endpoint: UUID, keys: Keys, *, overlap_s: float = OVERLAP_S) -> str:
-    """A new secret for an endpoint. Those before it go on signing for a while."""
-    secret = "whsec_" + base64.b64encode(secrets.token_bytes(32)).decode()
-    sealed = keys.seal(secret, tenant=tenant, name=f"endpoint/{endpoint}/{secrets.token_hex(8)}")
+    """A new secret for an endpoint, as its receiver needs it. Those before it go on signing for a while."""
+    [found] = await list_endpoints(scope, tenant, endpoint)
+    signing, verifying = new_pair() if found.format == "ed25519" else [new_secret()] * 2
+    sealed = keys.seal(signing, tenant=tenant, name=f"endpoint/{endpoint}/{secrets.token_hex(8)}")
     await scope.call("put_endpoint_secret", endpoint, sealed.name, sealed.key_id, sealed.wrapped, sealed.box, overlap_s)
-    return secret
+    return verifying
 
 
 def scheme_of(format_: str, header_names: Mapping[str, str]) -> Scheme:

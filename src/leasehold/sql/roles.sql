@@ -18,6 +18,12 @@ begin
       null;  -- another database of this cluster is being migrated at the same moment
     end;
   end loop;
+  -- So that `leasehold doctor` can name a session that keeps dead rows alive. Where it may not be granted, it says so.
+  begin
+    grant pg_read_all_stats to leasehold_owner;
+  exception when insufficient_privilege then
+    null;
+  end;
   foreach v_role in array array['leasehold_api', 'leasehold_worker', 'leasehold_operator', 'leasehold_readonly'] loop
     continue when (select rolsuper from pg_roles where rolname = current_user);
     if current_setting('server_version_num')::integer >= 160000 then

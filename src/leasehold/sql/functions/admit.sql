@@ -1,10 +1,10 @@
 -- Answer the bells among these locked ready rows of a lane: the first jobs of their groups, as many as have room, take
--- places and stand at p_pass, where this claim takes them next. Returns the bells that must wait, because another
--- transaction is at their group.
+-- places and stand at p_pass, where this claim takes them next. Those of gates are answered by open_gates. Returns the bells
+-- that must wait, because another transaction is at their group or gate.
 --
 -- The locks are only tried, so nobody waits in a circle. They are held to the end of the transaction: until then nobody
 -- else can tell how many places are taken, and nobody overtakes. For the same reason a group lets nobody in while one that
--- has a place has not started: it waits for its tenant, or in another lane, and rings when it starts.
+-- has a place has not started: it waits for its tenant, at a gate, or in another lane, and rings when it starts.
 create or replace function leasehold.admit(p_rows tid[], p_lane integer, p_pass bigint) returns tid[]
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -17,7 +17,7 @@ declare
   v_mine   bigint[];
 begin
   select array_agg(r.ctid), array_agg(leasehold.group_of(r.job_id)) into v_bells, v_groups
-  from leasehold.ready r where r.ctid = any(p_rows) and r.attempt < 0;
+  from leasehold.ready r where r.ctid = any(p_rows) and r.attempt = -1;
   v_mine := array(
     select g from (select distinct g from unnest(v_groups) g) d
     where pg_try_advisory_xact_lock(7507, hashint8(g))
@@ -32,6 +32,7 @@ begin
         select from leasehold.place p where p.group_id = b.g and (
           exists (select from leasehold.ready r where r.job_id = p.job_id and r.attempt = 0)
           or exists (select from leasehold.parked k where k.job_id = p.job_id and k.attempt = 0)
+          or exists (select from leasehold.gated d where d.job_id = p.job_id and d.attempt = 0)
         )
       ) then 0
       else first.group_limit - (select count(*) from leasehold.place p where p.group_id = b.g)
@@ -43,8 +44,8 @@ begin
   ),
   line as materialized (
     select h.*, r.places, r.bells, row_number() over (partition by r.g order by h.seq) as nth,
-      coalesce(bool_or(h.lane <> p_lane) over (partition by r.g order by h.seq rows between unbounded preceding and 1 preceding), false)
-        as behind  -- one that goes to another lane: whoever follows waits until it has started
+      coalesce(bool_or(h.lane <> p_lane or h.gated) over (partition by r.g order by h.seq rows between unbounded preceding and 1 preceding), false)
+        as behind  -- one that goes to another lane or to a gate: whoever follows waits until it has started
     from room r cross join lateral (
       select ctid as spot, * from leasehold.blocked
       where group_id = r.g order by group_id, seq limit greatest(least(r.places, r.bells), 0) + 1
@@ -65,7 +66,8 @@ begin
   select lane, leasehold.clock(lane) + 1, leasehold.bell(group_id), tenant_id, -1, 0, 0, true
   from line where nth > least(places, bells) and places > bells and not behind;
 
-  return array(select b from unnest(v_bells, v_groups) u(b, g) where g <> all(v_mine));
+  return array(select b from unnest(v_bells, v_groups) u(b, g) where g <> all(v_mine))
+    || leasehold.open_gates(p_rows, p_lane, p_pass);
 end
 $$;
 

@@ -6,7 +6,7 @@ as $$
 declare
   c_known  constant text[] := array[
     'queue', 'priority', 'run_at', 'delay_s', 'expires_at', 'max_attempts', 'retry_base_s', 'retry_cap_s', 'timeout_s',
-    'version', 'key_window_s', 'tags', 'copied_from', 'traceparent', 'group', 'group_limit', 'group_hold'
+    'version', 'key_window_s', 'tags', 'copied_from', 'traceparent', 'group', 'group_limit', 'group_hold', 'group_gap_s', 'gate'
   ];
   v_option text;
 begin
@@ -63,6 +63,10 @@ begin
   if p_options ? 'group_hold' and jsonb_typeof(p_options -> 'group_hold') <> 'boolean' then
     raise exception 'group_hold is true or false' using errcode = 'LH400';
   end if;
+  if (p_options ->> 'group_gap_s')::numeric not between 0.001 and 86400 then
+    raise exception 'group_gap_s % is not between 0.001 and one day', p_options ->> 'group_gap_s' using errcode = 'LH400';
+  end if;
+  perform leasehold.check_gate(g) from jsonb_path_query(p_options, '$.gate[*]') g where g <> 'null';
   if jsonb_typeof(p_options -> 'traceparent') not in ('string', 'null') or length(p_options ->> 'traceparent') > 100 then
     raise exception 'traceparent is a text of at most 100 characters' using errcode = 'LH400';
   end if;

@@ -15,6 +15,8 @@ begin
     from (
       select tenant_id from leasehold.ready where attempt >= 0
       union all select tenant_id from leasehold.blocked
+      union all select tenant_id from leasehold.waiting where what <> 'end'
+      union all select tenant_id from leasehold.gated
       union all select tenant_id from leasehold.parked
       union all select tenant_id from leasehold.deferred
     ) waiting

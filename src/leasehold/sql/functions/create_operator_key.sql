@@ -5,7 +5,7 @@ create or replace function leasehold.create_operator_key(
 language sql security definer
 set search_path = pg_catalog, pg_temp
 as $$
-  select leasehold.put_key(null, p_key_id, p_digest, p_pepper_id, p_name, array['operator'], p_expires_at)
+  select leasehold.put_key(null, p_key_id, p_digest, p_pepper_id, p_name, array['operator'], p_expires_at, null)
 $$;
 
 revoke all on function leasehold.create_operator_key(text, bytea, text, text, timestamptz) from public;

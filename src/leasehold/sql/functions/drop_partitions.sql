@@ -1,9 +1,10 @@
 -- Drop the days that are older than p_days; returns how many. A job that still waits or runs is never dropped: it moves
 -- to the default partition, with its attempts and events, under its own id.
+-- It gives up before the second after which PostgreSQL breaks a deadlock: the victim would be whoever reads.
 create or replace function leasehold.drop_partitions(p_days integer default 90) returns integer
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
-set lock_timeout = '2s'
+set lock_timeout = '500ms'
 as $$
 declare
   c_parents constant text[] := array['job', 'attempt', 'outcome', 'event'];

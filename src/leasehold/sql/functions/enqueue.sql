@@ -1,7 +1,8 @@
 -- Ask for work: one job for each payload, all of one kind and with the same options, in the caller's transaction.
 --
 -- Options, else those of the kind, else the defaults below: queue, priority, run_at, delay_s, expires_at, max_attempts,
--- retry_base_s, retry_cap_s, timeout_s, version, key_window_s, tags, copied_from, traceparent.
+-- retry_base_s, retry_cap_s, timeout_s, version, key_window_s, tags, copied_from, traceparent, group,
+-- group_limit, group_hold, group_gap_s, gate (one for all payloads, or a list with one for each).
 --
 -- Keys make a job idempotent: the same key of the same tenant and kind within its window is the same job, returned with
 -- created = false and no write; with another payload it is a conflict (LH409).
@@ -12,6 +13,9 @@ language plpgsql security definer  -- not sql: its functions are planned anew at
 set search_path = pg_catalog, pg_temp
 as $$
 begin
+  if p_options ? 'waits' then  -- for steps of flows only: see make_steps
+    raise exception 'there is no option ''waits''' using errcode = 'LH400', hint = 'start a flow';
+  end if;
   return query select * from leasehold.make_jobs(array[leasehold.current_tenant()], p_kind, p_payloads, p_options, p_keys);
 end
 $$;

@@ -7,6 +7,9 @@ language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
 begin
+  if p_options ? 'waits' then  -- for steps of flows only: see make_steps
+    raise exception 'there is no option ''waits''' using errcode = 'LH400', hint = 'start a flow';
+  end if;
   if cardinality(p_tenants) is distinct from cardinality(p_payloads) then
     raise exception '% tenants for % payloads', coalesce(cardinality(p_tenants), 0), coalesce(cardinality(p_payloads), 0)
       using errcode = 'LH400';

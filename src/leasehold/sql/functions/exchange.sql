@@ -1,6 +1,10 @@
 -- Finish and claim in one call: one round trip and one commit for a batch of attempts. Returns up to p_n grants, each with
 -- its fencing token; before them a row without a job for each token that was refused, because its lease had been taken. In
--- between, jobs that waited for their tenant to have room come back. Bells are answered on the way: see 0007_groups.
+-- between, jobs that waited for their tenant to have room come back. Bells are answered on the way: see 0007_groups and
+-- 0008_gates.
+--
+-- A worker that was registered for one tenant meets rows of that tenant alone. It leaves the clocks as they are: others' jobs
+-- may stand before those that it takes, and must not seem to be late.
 --
 -- Plans are pinned: the statistics of a queue table always look empty, and a plan made for the empty table walks a
 -- million rows the day there is a backlog.
@@ -19,6 +23,7 @@ declare
   v_refused  leasehold.granted;
   v_parking  boolean := exists (select from leasehold.parked);
   v_slots    bigint;
+  v_only     uuid;
   v_lane     record;
   v_floor    bigint;
   v_top      bigint;
@@ -32,6 +37,7 @@ declare
   v_rang     boolean;
   v_bound    boolean;
   v_left     tid[] := '{}';
+  v_busy     tid[];
   v_got      integer := 0;
   -- one claim in sixteen starts at a lower priority, so that none starves
   v_first    integer := case when random() < 0.0625 then 1 + floor(random() * 3)::integer else 0 end;
@@ -55,7 +61,7 @@ begin
     perform leasehold.unpark(v_tenants);
   end if;
 
-  perform from leasehold.worker where worker_id = p_worker and ended_at is null;
+  select tenant_id into v_only from leasehold.worker where worker_id = p_worker and ended_at is null;
   if not found then
     raise exception 'worker % is not registered, or was declared lost', p_worker using errcode = 'LH411';
   end if;
@@ -75,20 +81,38 @@ begin
     for v_round in 1..10 loop
       -- The rows stay locked until commit, so their places (ctid) hold. An array, because a join with the limited
       -- subquery may be planned so that the limit is applied anew for every row.
-      select
-        array_agg(r.ctid), array_agg(r.job_id order by r.job_id), max(r.pass), array_agg(r.tenant_id),
-        bool_or(r.bound), bool_or(r.attempt < 0)
-      into v_rows, v_ids, v_top, v_owners, v_bound, v_bells
-      from (
-        select r.ctid, r.job_id, r.pass, r.tenant_id, r.bound, r.attempt from leasehold.ready r
-        where r.lane = v_lane.lane and r.pass >= v_floor and r.ctid <> all(v_left)
-        order by r.pass
-        limit p_n - v_got
-        for update skip locked
-      ) r;
+      if v_only is null then
+        select
+          array_agg(r.ctid), array_agg(r.job_id order by r.job_id), max(r.pass), array_agg(r.tenant_id),
+          bool_or(r.bound), bool_or(r.attempt < 0)
+        into v_rows, v_ids, v_top, v_owners, v_bound, v_bells
+        from (
+          select r.ctid, r.job_id, r.pass, r.tenant_id, r.bound, r.attempt from leasehold.ready r
+          where r.lane = v_lane.lane and r.pass >= v_floor and r.ctid <> all(v_left)
+          order by r.pass
+          limit p_n - v_got
+          for update skip locked
+        ) r;
+      else
+        select
+          array_agg(r.ctid), array_agg(r.job_id order by r.job_id), max(r.pass), array_agg(r.tenant_id),
+          bool_or(r.bound), bool_or(r.attempt < 0)
+        into v_rows, v_ids, v_top, v_owners, v_bound, v_bells
+        from (
+          select r.ctid, r.job_id, r.pass, r.tenant_id, r.bound, r.attempt from leasehold.ready r
+          where r.lane = v_lane.lane and r.ctid <> all(v_left)
+            -- why a range: see newest_passes
+            and (r.tenant_id, r.pass) >= (v_only, v_floor) and (r.tenant_id, r.pass) <= (v_only, 9223372036854775807)
+          order by r.tenant_id, r.pass
+          limit p_n - v_got
+          for update skip locked
+        ) r;
+      end if;
       exit when v_rows is null;
       if v_bells then
-        perform leasehold.advance(v_lane.clock, v_top);
+        if v_only is null then
+          perform leasehold.advance(v_lane.clock, v_top);
+        end if;
         v_left := v_left || leasehold.admit(v_rows, v_lane.lane, v_floor);
         v_rang := true;
         select array_agg(r.ctid), array_agg(r.job_id order by r.job_id), max(r.pass), array_agg(r.tenant_id)
@@ -104,6 +128,10 @@ begin
       end if;
 
       v_now := leasehold.now();  -- now that nothing is waited for: whoever reads the history sees no limit passed
+      if v_bound then
+        select kept, busy, starts_at into v_rows, v_busy, v_now from leasehold.pass_gates(v_rows, v_lane.lane, v_floor);
+        v_left := v_left || v_busy;
+      end if;
       return query
         with gone as (
           delete from leasehold.ready r where r.ctid = any(v_rows)
@@ -143,10 +171,14 @@ begin
       if v_bound then
         perform leasehold.ring_next(v_ids);
         if v_granted < cardinality(v_rows) then  -- some have expired
-          perform leasehold.leave_groups(array(select job_id from leasehold.outcome where job_id = any(v_ids)), '{}');
+          v_ids := array(select job_id from leasehold.outcome where job_id = any(v_ids));
+          perform leasehold.leave_groups(v_ids, '{}');
+          perform leasehold.leave_flows(v_ids);
         end if;
       end if;
-      perform leasehold.advance(v_lane.clock, v_top);
+      if v_only is null then
+        perform leasehold.advance(v_lane.clock, v_top);
+      end if;
       -- where jobs were parked, the lane may have more behind them; where groups have moved, they may have rung
       exit when v_parked = 0 and not v_bound or v_got >= p_n;
     end loop;

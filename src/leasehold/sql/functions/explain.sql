@@ -32,7 +32,7 @@ begin
       else format('none of the %s workers alive handles %s from queue %s', count(*), v_job.kind, v_job.queue)
     end
     from leasehold.worker w where w.ended_at is null
-    having count(*) filter (where v_job.kind = any(w.kinds) and v_job.queue = any(w.queues)) = 0
+    having count(*) filter (where v_job.kind = any(w.kinds) and v_job.queue = any(w.queues)) = 0 and v_job.kind not like 'flow.%'
     union all
     select 'running limit', format('the tenant runs as many jobs as it may (%s)', t.max_running)
     from leasehold.tenant t where t.tenant_id = v_tenant and exists (select from leasehold.parked where job_id = p_job)
@@ -49,6 +49,35 @@ begin
       from (select from leasehold.blocked x where x.group_id = b.group_id and x.seq < b.seq limit 1001) x
     ) a
     where b.job_id = p_job
+    union all
+    select 'flow', case w.what
+      when 'parents' then format('it waits for %s steps of its flow', d.n)
+      when 'approval' then 'it waits for a person: leasehold approvals approve ' || p_job
+      when 'signal' then format('it waits for signal %s with key %s', w.signal, w.key)
+      else format('it sleeps until %s', w.until)
+    end
+    from leasehold.waiting w cross join lateral (
+      select case when count(*) > 1000 then 'more than 1000' else count(*)::text end as n
+      from (select from leasehold.dep d where d.child = p_job limit 1001) d
+    ) d
+    where w.job_id = p_job
+    union all
+    select 'gate', format('waits for gate %s until %s%s', t.gate, coalesce(b.at, v_now),
+      case when a.n <> '0' then format(', and %s jobs stand before it', a.n) else '' end)
+    from leasehold.gated d
+    join leasehold.job j on j.job_id = d.job_id
+    left join leasehold.gate_bell b on b.gate_id = d.gate_id and b.lane = d.lane and b.tenant_id = d.tenant_id
+    cross join lateral (
+      select coalesce((select g.gate from leasehold.gates_of(j) g where g.gate_id = d.gate_id), j.gate) as gate
+    ) t
+    cross join lateral (
+      select case when count(*) > 1000 then 'more than 1000' else count(*)::text end as n
+      from (
+        select from leasehold.gated x
+        where x.gate_id = d.gate_id and x.lane = d.lane and x.tenant_id = d.tenant_id and x.job_id < d.job_id limit 1001
+      ) x
+    ) a
+    where d.job_id = p_job
     union all
     select 'its turn', format('%s jobs of this tenant stand before it in queue %s at priority %s', ahead.n, v_job.queue, v_job.priority)
     from leasehold.ready mine

@@ -27,6 +27,7 @@ declare
   v_goes_on  leasehold.deferred[];
   v_leave    uuid[];
   v_failed   uuid[];
+  v_bound    uuid[];
 begin
   if not p_outcomes <@ c_outcomes then
     raise exception 'an outcome is one of %', array_to_string(c_outcomes, ', ') using errcode = 'LH400';
@@ -83,8 +84,9 @@ begin
       )::leasehold.deferred
     ) filter (where state is null),
     array_agg(job_id) filter (where bound and state is not null),
-    array_agg(job_id) filter (where bound and state in ('failed', 'dead'))
-  into v_accepted, v_goes_on, v_leave, v_failed
+    array_agg(job_id) filter (where bound and state in ('failed', 'dead')),
+    array_agg(job_id) filter (where bound)
+  into v_accepted, v_goes_on, v_leave, v_failed, v_bound
   from ended;
 
   -- Few attempts leave their job unfinished, so these are statements of their own. Deleting the leases gave the
@@ -97,6 +99,10 @@ begin
   end if;
   if v_leave is not null then
     perform leasehold.leave_groups(v_leave, coalesce(v_failed, '{}'));
+    perform leasehold.leave_flows(v_leave);
+  end if;
+  if v_bound is not null then
+    perform leasehold.tell_gates(v_bound, v_accepted);
   end if;
   return coalesce(v_accepted, '{}');
 end

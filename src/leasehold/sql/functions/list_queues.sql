@@ -8,6 +8,7 @@ as $$
     q.queue, q.paused,
     (select count(*) from (select from leasehold.ready r where r.lane = any(l.lanes) and r.attempt >= 0 limit p_bound) x)
       + (select count(*) from (select from leasehold.blocked b where b.lane = any(l.lanes) limit p_bound) x)
+      + (select count(*) from (select from leasehold.gated g where g.lane = any(l.lanes) limit p_bound) x)
       + (select count(*) from (select from leasehold.parked p where p.lane = any(l.lanes) limit p_bound) x),
     (select count(*) from (select from leasehold.deferred d where d.lane = any(l.lanes) limit p_bound) x),
     (select count(*) from (select from leasehold.lease e where e.lane = any(l.lanes) limit p_bound) x)

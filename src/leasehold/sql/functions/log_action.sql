@@ -1,4 +1,4 @@
--- Write the audit log. The actor is who the application says (setting leasehold.actor), else the database login.
+-- Write the audit log.
 create or replace function leasehold.log_action(p_tenant uuid, p_action text, p_target text, p_detail jsonb default null) returns void
 language sql volatile
 set search_path = pg_catalog, pg_temp
@@ -6,7 +6,7 @@ as $$
   insert into leasehold.audit (audit_id, tenant_id, actor, action, target, detail, at)
   values (
     leasehold.new_id(leasehold.micros(leasehold.now())), p_tenant,
-    coalesce(nullif(current_setting('leasehold.actor', true), ''), session_user), p_action, p_target, p_detail, leasehold.now()
+    leasehold.actor(), p_action, p_target, p_detail, leasehold.now()
   )
 $$;
 

@@ -33,13 +33,17 @@ declare
   v_group    text;
   v_limit    smallint;
   v_hold     boolean;
+  v_gap      real;
+  v_gate     text;
+  v_gates    text[];     -- one for each payload, where they differ
+  v_bound    boolean;    -- they have a group or a gate
   v_stand    uuid[];     -- what stands in the lane: the jobs, or their bells
   v_attempt  smallint := 0;
   v_state    text := 'queued';
 begin
   perform leasehold.check_enqueue(p_kind, p_payloads, p_keys);
   if p_options <> '{}' then
-    perform leasehold.check_options(p_options);
+    perform leasehold.check_options(p_options - 'waits');
   end if;
   v_options := coalesce((select options from leasehold.kind where kind = p_kind), '{}') || p_options;
   v_queue := coalesce(v_options ->> 'queue', 'default');
@@ -61,7 +65,17 @@ begin
   if v_group is not null then
     v_limit := coalesce((v_options ->> 'group_limit')::smallint, 1);
     v_hold := coalesce((v_options ->> 'group_hold')::boolean, false);
+    v_gap := (v_options ->> 'group_gap_s')::real;
   end if;
+  if jsonb_typeof(v_options -> 'gate') = 'array' then
+    v_gates := array(select jsonb_array_elements_text(v_options -> 'gate'));
+    if cardinality(v_gates) <> cardinality(p_payloads) then
+      raise exception '% gates for % payloads', cardinality(v_gates), cardinality(p_payloads) using errcode = 'LH400';
+    end if;
+  else
+    v_gate := v_options ->> 'gate';
+  end if;
+  v_bound := v_group is not null or v_gate is not null or v_gates is not null;
 
   -- One tenant, and one job, are the most common: they do without the functions that see to many.
   v_one := cardinality(p_tenants) = 1;
@@ -93,8 +107,9 @@ begin
       p_tenants[1], p_kind, p_keys, p_payloads, v_jobs, coalesce((v_options ->> 'key_window_s')::double precision, 86400)
     );
     -- from here on only the new ones: the arrays lose what was there already
-    select array_agg(j order by o), array_agg(p order by o), array_agg(k order by o) into v_jobs, p_payloads, p_keys
-    from unnest(v_jobs, p_payloads, p_keys, v_existing) with ordinality u(j, p, k, e, o) where e is null or e = j;
+    select array_agg(j order by o), array_agg(p order by o), array_agg(k order by o), array_agg(g order by o)
+    into v_jobs, p_payloads, p_keys, v_gates
+    from unnest(v_jobs, p_payloads, p_keys, v_existing, v_gates) with ordinality u(j, p, k, e, g, o) where e is null or e = j;
     if v_jobs is null then
       return query select e, leasehold.state_of(e), false from unnest(v_existing) e;
       return;
@@ -104,7 +119,7 @@ begin
   insert into leasehold.job (
     job_id, tenant_id, kind, queue, priority, payload, payload_ref, created_at, run_at, expires_at,
     max_attempts, retry_base_s, retry_cap_s, timeout_s, version, key, tags, copied_from, traceparent,
-    group_key, group_limit, group_hold
+    group_key, group_limit, group_hold, group_gap_s, gate
   )
   select
     j.job_id, coalesce(j.tenant_id, p_tenants[1]), p_kind, v_queue, v_lane.priority,
@@ -112,24 +127,29 @@ begin
     case when pg_column_size(j.payload) <= 65536 then j.payload end,
     case when pg_column_size(j.payload) > 65536 then leasehold.put_json(coalesce(j.tenant_id, p_tenants[1]), j.payload) end,
     v_now, v_run_at, v_expires, v_max, v_base, v_cap, v_timeout, v_version, j.key, v_tags,
-    (v_options ->> 'copied_from')::uuid, v_options ->> 'traceparent', v_group, v_limit, v_hold
-  from unnest(v_jobs, p_tenants, p_payloads, p_keys) j(job_id, tenant_id, payload, key);
+    (v_options ->> 'copied_from')::uuid, v_options ->> 'traceparent', v_group, v_limit, v_hold, v_gap,
+    coalesce(v_gate, j.gate)
+  from unnest(v_jobs, p_tenants, p_payloads, p_keys, v_gates) j(job_id, tenant_id, payload, key, gate);
 
-  if v_run_at > v_now then
+  if p_options ? 'waits' then  -- steps of a flow: settle lets them go on
+    v_state := 'blocked';
+    insert into leasehold.waiting (job_id, tenant_id, lane, max_attempts, events)
+    select job_id, p_tenants[1], v_lane.lane, v_max, 1 from unnest(v_jobs) job_id;
+  elsif v_run_at > v_now then
     v_state := 'scheduled';
     insert into leasehold.deferred (run_at, job_id, tenant_id, lane, attempt, max_attempts, events, why, bound)
-    select v_run_at, job_id, coalesce(tenant_id, p_tenants[1]), v_lane.lane, 0, v_max, 1, 'scheduled', v_group is not null
+    select v_run_at, job_id, coalesce(tenant_id, p_tenants[1]), v_lane.lane, 0, v_max, 1, 'scheduled', v_bound
     from unnest(v_jobs, p_tenants) j(job_id, tenant_id);
   else
     v_stand := v_jobs;
     if v_group is not null then
       v_state := 'blocked';
       insert into leasehold.blocked (
-        group_id, seq, job_id, tenant_id, lane, attempt, max_attempts, events, group_limit, group_hold
+        group_id, seq, job_id, tenant_id, lane, attempt, max_attempts, events, group_limit, group_hold, gated
       )
       select
         leasehold.group_id(tenant_id, v_group), nextval('leasehold.blocked_seq'), job_id, tenant_id, v_lane.lane, 0, v_max, 1,
-        v_limit, v_hold
+        v_limit, v_hold, v_gap is not null or v_gate is not null or v_gates is not null
       from (
         select job_id, coalesce(tenant_id, p_tenants[1]) as tenant_id
         from unnest(v_jobs, p_tenants) with ordinality j(job_id, tenant_id, o) order by o
@@ -150,11 +170,11 @@ begin
       order by tenant_id desc, pass desc limit 1;
       v_pass := greatest(v_pass, v_clock);
       insert into leasehold.ready (lane, pass, job_id, tenant_id, attempt, max_attempts, events, bound)
-      select v_lane.lane, v_pass + v_stride * o, job_id, p_tenants[1], v_attempt, v_max, 1, v_attempt < 0
+      select v_lane.lane, v_pass + v_stride * o, job_id, p_tenants[1], v_attempt, v_max, 1, v_bound
       from unnest(v_stand) with ordinality j(job_id, o);
     else
       insert into leasehold.ready (lane, pass, job_id, tenant_id, attempt, max_attempts, events, bound)
-      select v_lane.lane, t.pass + t.stride * j.nth, j.job_id, t.tenant_id, v_attempt, v_max, 1, v_attempt < 0
+      select v_lane.lane, t.pass + t.stride * j.nth, j.job_id, t.tenant_id, v_attempt, v_max, 1, v_bound
       from leasehold.newest_passes(p_tenants, v_lane.lane, v_clock) t join (
         select job_id, tenant_id, row_number() over (partition by tenant_id order by o) as nth
         from unnest(v_stand, p_tenants) with ordinality u(job_id, tenant_id, o)

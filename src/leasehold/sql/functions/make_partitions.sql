@@ -2,10 +2,11 @@
 --
 -- A day whose jobs already stand in the default partition (nobody made partitions for days) is left there: moving them
 -- would need a long lock. The default partition serves them until retention removes them.
+-- It gives up before the second after which PostgreSQL breaks a deadlock: the victim would be whoever reads.
 create or replace function leasehold.make_partitions(p_days_ahead integer default 3) returns integer
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
-set lock_timeout = '2s'
+set lock_timeout = '500ms'
 as $$
 declare
   c_parents constant text[] := array['job', 'attempt', 'outcome', 'event'];

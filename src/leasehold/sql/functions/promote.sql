@@ -27,20 +27,23 @@ begin
     select l.lane, pg_sequence_last_value(l.clock) as clock from leasehold.lane l where l.lane in (select lane from due)
   ),
   placed as materialized (
-    select due.*, clock.clock, due.why = 'scheduled' as charged, lined.group_id, lined.group_limit, lined.group_hold,
+    select due.*, clock.clock, due.why = 'scheduled' as charged, lined.group_id, lined.group_limit, lined.group_hold, lined.gated,
       row_number() over (partition by due.lane, due.tenant_id, due.why = 'scheduled' order by due.run_at, due.job_id) as place
     from due join clock on clock.lane = due.lane
     left join lateral (
-      select leasehold.group_id(j.tenant_id, j.group_key) as group_id, j.group_limit, j.group_hold from leasehold.job j
+      select leasehold.group_id(j.tenant_id, j.group_key) as group_id, j.group_limit, j.group_hold,
+        j.gate is not null or j.group_gap_s is not null as gated
+      from leasehold.job j
       where due.bound and j.job_id = due.job_id and not exists (select from leasehold.place p where p.job_id = due.job_id)
     ) lined on true
   ),
   lined as (
     insert into leasehold.blocked (
-      group_id, seq, job_id, tenant_id, lane, attempt, max_attempts, events, group_limit, group_hold
+      group_id, seq, job_id, tenant_id, lane, attempt, max_attempts, events, group_limit, group_hold, gated
     )
     select
-      group_id, nextval('leasehold.blocked_seq'), job_id, tenant_id, lane, attempt, max_attempts, events, group_limit, group_hold
+      group_id, nextval('leasehold.blocked_seq'), job_id, tenant_id, lane, attempt, max_attempts, events, group_limit, group_hold,
+      gated
     from (select * from placed where group_id is not null order by run_at, job_id) p
   ),
   base as materialized (

@@ -1,5 +1,6 @@
 -- Remove what has outlived its use, a bounded piece at a time; returns how many rows. Results go before the history of
--- their jobs; keys, answers and tickets when their time is over; ended workers, jobs of the default partition, bodies and audit with the history.
+-- their jobs; keys, answers, tickets, sessions, login links and invitations when their time is over; gates after three idle
+-- days; ended workers, jobs of the default partition, bodies and audit with the history.
 create or replace function leasehold.purge(p_history_days integer default 90, p_result_days integer default 7, p_limit integer default 5000)
 returns integer
 language plpgsql security definer
@@ -24,6 +25,22 @@ begin
   get diagnostics v_n = row_count; v_total := v_total + v_n;
   delete from leasehold.ticket where ctid = any(array(select ctid from leasehold.ticket where expires_at < v_now limit p_limit));
   get diagnostics v_n = row_count; v_total := v_total + v_n;
+  delete from leasehold.session where ctid = any(array(select ctid from leasehold.session where expires_at < v_now limit p_limit));
+  get diagnostics v_n = row_count; v_total := v_total + v_n;
+  delete from leasehold.login_link where expires_at < v_now;
+  get diagnostics v_n = row_count; v_total := v_total + v_n;
+  delete from leasehold.invitation where expires_at < v_now;
+  get diagnostics v_n = row_count; v_total := v_total + v_n;
+
+  delete from leasehold.gate_now where ctid = any(array(  -- gates that nobody has passed for long
+    select ctid from leasehold.gate_now where last_at < v_now - interval '3 days' and state = 'closed' limit p_limit for update skip locked
+  ));
+  get diagnostics v_n = row_count; v_total := v_total + v_n;
+  delete from leasehold.gate_word where ctid = any(array(
+    select ctid from leasehold.gate_word
+    where at < v_now - interval '3 days' and coalesce(held_until < v_now, true) limit p_limit for update skip locked
+  ));
+  get diagnostics v_n = row_count; v_total := v_total + v_n;
 
   for v_day in
     select day from leasehold.day
@@ -35,6 +52,9 @@ begin
       select job_id from leasehold.outcome
       where job_id >= v_from and job_id < v_to and (result is not null or result_ref is not null)
         and finished_at < v_now - make_interval(days => p_result_days)
+        and not exists (  -- a flow that goes on may ask for it
+          select from leasehold.step s join leasehold.waiting w on w.job_id = s.flow_id where s.job_id = outcome.job_id
+        )
       limit p_limit
     );
     get diagnostics v_n = row_count; v_total := v_total + v_n;

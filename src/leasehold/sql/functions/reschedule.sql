@@ -20,6 +20,9 @@ begin
     if exists (select from leasehold.lease where job_id = p_job) then
       raise exception 'job % is running', p_job using errcode = 'LH409', hint = 'cancel it first';
     end if;
+    if exists (select from leasehold.waiting where job_id = p_job) then
+      raise exception 'job % waits for its flow', p_job using errcode = 'LH409', hint = 'leasehold jobs explain';
+    end if;
     if exists (select from leasehold.outcome where job_id = p_job) then
       return leasehold.retry(p_job, p_run_at);
     end if;

@@ -5,34 +5,27 @@ set search_path = pg_catalog, pg_temp
 set enable_seqscan = off set jit = off
 as $$
 declare
-  v_now     timestamptz := leasehold.now();
   v_job     leasehold.job := leasehold.own_job(p_job);
   v_tenant  uuid := v_job.tenant_id;
-  v_ended   leasehold.outcome;
-  v_attempt smallint;
+  v_was     text;
+  v_again   record;
 begin
-  delete from leasehold.outcome where job_id = p_job and state in ('failed', 'dead', 'canceled') returning * into v_ended;
+  if exists (select from leasehold.step where job_id = p_job) then
+    raise exception 'job % is a step of a flow, which is retried as a whole', p_job
+      using errcode = 'LH409', hint = format('leasehold flows retry %s', (select flow_id from leasehold.step where job_id = p_job));
+  end if;
+  select state into v_was from leasehold.outcome where job_id = p_job;
+  select * into v_again from leasehold.revive(p_job);
   if not found then
     raise exception 'job % is %, and only failed, dead and canceled jobs can be retried', p_job, leasehold.state_of(p_job)
       using errcode = 'LH409';
   end if;
-  perform leasehold.log_action(v_tenant, 'job.retry', p_job::text, jsonb_build_object('was', v_ended.state, 'run_at', p_run_at));
-
-  -- The outcome's row is gone; where no attempt tells the story, the event is kept as one.
-  insert into leasehold.event (job_id, seq, tenant_id, type, message, data, at)
-  select p_job, v_ended.seq, v_tenant, v_ended.state, v_ended.error ->> 'message', v_ended.error, v_ended.finished_at
-  where not exists (select from leasehold.attempt where job_id = p_job and finished_seq = v_ended.seq);
-  insert into leasehold.event (job_id, seq, tenant_id, type, at) values (p_job, v_ended.seq + 1, v_tenant, 'retried', v_now);
-
-  v_attempt := coalesce((  -- one that was given back while its cancel was asked for did not count
-    select case when outcome in ('snoozed', 'released') then attempt - 1 else attempt end
-    from leasehold.attempt where job_id = p_job order by finished_seq desc limit 1
-  ), 0);
+  perform leasehold.log_action(v_tenant, 'job.retry', p_job::text, jsonb_build_object('was', v_was, 'run_at', p_run_at));
   insert into leasehold.deferred (run_at, job_id, tenant_id, lane, attempt, max_attempts, events, why, bound)
-  select
-    greatest(p_run_at, v_now), p_job, v_tenant, lane, v_attempt, v_attempt + v_job.max_attempts, v_ended.seq + 1, 'retried',
-    v_job.group_key is not null
-  from leasehold.lane where queue = v_job.queue and priority = v_job.priority;
+  values (
+    greatest(p_run_at, leasehold.now()), p_job, v_tenant, v_again.lane, v_again.attempt, v_again.attempt + v_again.budget,
+    v_again.events, 'retried', v_job.group_key is not null or v_job.gate is not null
+  );
   return 'scheduled';
 end
 $$;

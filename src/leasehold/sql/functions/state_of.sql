@@ -9,7 +9,9 @@ as $$
     (select 'queued' from leasehold.ready where job_id = p_job),
     (select 'queued' from leasehold.parked where job_id = p_job),
     (select 'scheduled' from leasehold.deferred where job_id = p_job),
-    (select 'blocked' from leasehold.blocked where job_id = p_job)
+    (select 'blocked' from leasehold.blocked where job_id = p_job),
+    (select 'blocked' from leasehold.waiting where job_id = p_job),
+    (select 'blocked' from leasehold.gated where job_id = p_job)
   )
 $$;
 

@@ -19,6 +19,10 @@ begin
     returning tenant_id, job_id, lane, attempt, max_attempts, events, true into v_taken;
   end if;
   if not found then
+    delete from leasehold.gated where job_id = p_job
+    returning tenant_id, job_id, lane, attempt, max_attempts, events, true into v_taken;
+  end if;
+  if not found then
     delete from leasehold.parked where job_id = p_job returning * into v_taken;
   end if;
   if v_taken.bound then

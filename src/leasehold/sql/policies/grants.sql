@@ -10,7 +10,7 @@ do $$
 declare
   v_table text;
 begin
-  foreach v_table in array array['tenant', 'job', 'attempt', 'outcome', 'event', 'body', 'audit', 'stat', 'schedule', 'tick'] loop
+  foreach v_table in array array['tenant', 'job', 'attempt', 'outcome', 'event', 'body', 'audit', 'stat', 'schedule', 'tick', 'flow', 'step'] loop
     execute format('alter table leasehold.%I enable row level security', v_table);
     execute format('drop policy if exists own_rows on leasehold.%I', v_table);
     execute format(

@@ -1,0 +1,31 @@
+-- Hold a job of the current tenant as it is until the end of the transaction: nobody starts it, ends it or moves it.
+-- Whoever looks at it now and then changes it knows that nothing came in between.
+--
+-- A job moves between tables while we look, so we look again until we find it.
+create or replace function leasehold.lock_job(p_job uuid) returns void
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off set jit = off
+as $$
+begin
+  perform leasehold.own_job(p_job);
+  for v_try in 1..100 loop
+    perform from leasehold.ready where job_id = p_job for update;
+    if found then return; end if;
+    perform from leasehold.deferred where job_id = p_job for update;
+    if found then return; end if;
+    perform from leasehold.blocked where job_id = p_job for update;
+    if found then return; end if;
+    perform from leasehold.parked where job_id = p_job for update;
+    if found then return; end if;
+    perform from leasehold.lease where job_id = p_job for update;
+    if found then return; end if;
+    perform from leasehold.outcome where job_id = p_job for update;
+    if found then return; end if;
+  end loop;
+  raise exception 'job % keeps moving', p_job using errcode = 'LH409', hint = 'try again';
+end
+$$;
+
+revoke all on function leasehold.lock_job(uuid) from public;
+grant execute on function leasehold.lock_job(uuid) to leasehold_api;
