@@ -23,7 +23,7 @@ from tests.waiting import PATIENCE_SECONDS
 
 PEPPER = "a pepper for tests that is long enough to be one"
 SECRET_KEY = "a key for secrets of tests that is long enough"
-ALL = ["jobs:read", "jobs:write", "admin"]
+ALL = ["jobs:read", "jobs:write", "work", "admin"]
 PROBLEM = "application/problem+json"
 
 
@@ -51,7 +51,10 @@ async def make_key(cell: Cell, tenant: UUID | None, *, scopes: list[str] = ALL, 
         if tenant is None:
             await engine.create_operator_key(db, key, Peppers([PEPPER]), name=name, expires_at=None)
         else:
-            await engine.create_key(db, tenant, key, Peppers([PEPPER]), name=name, scopes=scopes, expires_at=None)
+            queues = ["default"] if "work" in scopes else None
+            await engine.create_key(
+                db, tenant, key, Peppers([PEPPER]), name=name, scopes=scopes, expires_at=None, queues=queues
+            )
     return key
 
 
@@ -126,6 +129,10 @@ class Hand:
 
     async def say(self, grant: Grant, progress: float, message: str = "") -> None:
         await jobs.append_event(self.db, grant.token, "progress", message=message, progress=progress)
+        await self.tell()
+
+    async def log(self, grant: Grant, text: str) -> None:
+        await jobs.append_event(self.db, grant.token, "log", message=text, data='{"level": "info", "n": 1}')
         await self.tell()
 
     async def end(self, grant: Grant, outcome: str = "succeeded", *, result: str = "null", error: str = "{}") -> None:

@@ -12,6 +12,7 @@ import httpx
 import pytest
 
 from leasehold.api import hub, open_services
+from leasehold.api.follower import MOST_WAITING, Follower
 from leasehold.api.server import serving
 from leasehold.engine import jobs
 from leasehold.engine.database import Database
@@ -294,8 +295,8 @@ async def test_a_job_that_cannot_be_read_does_not_stop_the_others(
 
 
 async def test_a_reader_that_does_not_keep_up_is_dropped() -> None:
-    follower = hub.Follower()
-    for seq in range(hub.MOST_WAITING + 1):
+    follower: Follower[hub.News] = Follower()
+    for seq in range(MOST_WAITING + 1):
         follower.give(hub.News(seq=seq))
     assert await follower.next(1) is None
     assert follower._waiting.qsize() == 0

@@ -3,10 +3,13 @@
 import asyncio
 from uuid import UUID
 
+import asyncpg
 import httpx
 import pytest
 
 from leasehold.api import Services
+from leasehold.engine import jobs
+from leasehold.engine.database import Role
 from tests.api.conftest import Hand, Keys, bearer, client_of, make_key, problem
 from tests.cell import Cell
 
@@ -173,7 +176,7 @@ async def test_a_job_that_was_read_need_not_be_sent_again(a: httpx.AsyncClient, 
 
 async def test_a_condition_that_is_not_looked_at_is_refused(a: httpx.AsyncClient) -> None:
     job = await ask(a)
-    problem(await a.post(f"/v1/jobs/{job}/cancel", headers={"If-Match": '"x"'}), 400, "bad_parameter")
+    problem(await a.get(f"/v1/jobs/{job}", headers={"If-Match": '"x"'}), 400, "bad_parameter")
 
 
 async def test_a_result_is_there_when_the_job_succeeded(a: httpx.AsyncClient, hand: Hand) -> None:
@@ -289,3 +292,70 @@ async def test_a_tenant_over_its_quota_is_told_to_wait(a: httpx.AsyncClient, cel
     refused = await a.post("/v1/jobs", json={"kind": "t.work"})
     problem(refused, 429, "quota_exceeded")
     assert refused.headers["retry-after"] == "5"
+
+
+async def test_a_bulk_action_is_counted_first_and_done_by_a_job(a: httpx.AsyncClient) -> None:
+    for _ in range(3):
+        await ask(a, tags=["x"])
+    order = {"action": "cancel", "filter": {"tag": "x", "state": "queued"}}
+    counted = await a.post("/v1/jobs:act", json=order | {"dry_run": True})
+    assert (counted.status_code, counted.json()) == (200, {"count": 3, "is_capped": False})
+    made = await a.post("/v1/jobs:act", json=order | {"reason": "withdrawn"})
+    assert made.status_code == 202
+    job = (await a.get(made.headers["location"])).json()
+    assert (job["kind"], job["payload"]) == ("jobs.act", order | {"reason": "withdrawn"})
+
+
+@pytest.mark.parametrize("filters", [{}, {"kind": None}, {"kind": None, "tag": "x"}, {"kid": "x"}])
+async def test_a_bulk_action_without_a_filter_is_refused(a: httpx.AsyncClient, filters: dict[str, object]) -> None:
+    problem(await a.post("/v1/jobs:act", json={"action": "cancel", "filter": filters}), 422, "invalid")
+
+
+async def test_if_match_lets_only_the_one_change_that_was_meant(a: httpx.AsyncClient, hand: Hand) -> None:
+    asked = (await a.post("/v1/jobs", json={"kind": "t.work", "delay_s": 1000})).json()["job_id"]
+    at = f"/v1/jobs/{asked}"
+    seen = (await a.get(at)).headers["etag"]
+    move = {"run_at": "2030-01-31T08:00:00Z"}
+    assert (await a.post(f"{at}/reschedule", json=move, headers={"If-Match": seen})).status_code == 200
+    for what, body in (("reschedule", move), ("cancel", {}), ("retry", {})):
+        for tag in (seen, f"W/{seen}", '"nonsense"'):
+            problem(await a.post(f"{at}/{what}", json=body, headers={"If-Match": tag}), 412, "changed")
+    now = (await a.get(at)).headers["etag"]
+    assert now != seen
+    gone = await a.post(f"{at}/cancel", headers={"If-Match": f'"other", {now}', "Idempotency-Key": "c"})
+    assert gone.json()["state"] == "canceled"
+    assert (await a.post(f"{at}/retry", headers={"If-Match": "*"})).status_code == 200
+    problem(await a.post("/v1/jobs", json={"kind": "t.work"}, headers={"If-Match": "*"}), 400, "bad_parameter")
+
+
+async def test_if_match_holds_the_job_until_it_is_changed(a: httpx.AsyncClient, hand: Hand, cell: Cell) -> None:
+    """A worker that comes in between finds nothing: the job was seen waiting, and is canceled waiting."""
+    asked = (await a.post("/v1/jobs", json={"kind": "t.work"})).json()["job_id"]
+    connection = await asyncpg.connect(cell.url(Role.API))
+    try:
+        async with connection.transaction():
+            await connection.execute("select set_config('leasehold.tenant', $1, true)", str(cell.tenant_a))
+            await connection.execute("select leasehold.lock_job($1)", asked)
+            assert await jobs.claim(hand.db, hand.worker, ["default"], 1) == []
+    finally:
+        await connection.close()
+    assert str((await hand.claim()).job_id) == asked
+
+
+async def test_a_batch_that_is_not_atomic_says_of_each_job_what_became_of_it(a: httpx.AsyncClient) -> None:
+    await a.post("/v1/jobs", json={"kind": "t.work", "key": "k", "payload": 1})
+    wanted = [
+        {"kind": "t.work", "payload": n} | ({"queue": "nowhere"} if n == 7 else {"key": "k"} if n == 8 else {})
+        for n in range(10)
+    ]
+    once = {"Idempotency-Key": "batch"}
+    answer = await a.post("/v1/jobs:batch", params={"atomic": "false"}, json={"jobs": wanted}, headers=once)
+    assert answer.status_code == 200
+    items = answer.json()["data"]
+    assert [item.get("code") for item in items] == [None] * 7 + ["not_found", "conflict", None]
+    assert (items[7]["status"], items[8]["status"]) == (404, 409)
+    assert "nowhere" in items[7]["detail"]
+    assert len((await a.get("/v1/jobs")).json()["data"]) == 9
+    again = await a.post("/v1/jobs:batch", params={"atomic": "false"}, json={"jobs": wanted}, headers=once)
+    assert (again.content, again.headers["idempotent-replayed"]) == (answer.content, "true")
+    assert len((await a.get("/v1/jobs")).json()["data"]) == 9

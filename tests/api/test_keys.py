@@ -142,7 +142,7 @@ async def fresh(cell: Cell) -> Key:
 
 
 async def test_a_key_is_rotated_without_a_gap(a: httpx.AsyncClient, stranger: httpx.AsyncClient, key: Keys) -> None:
-    made = await a.post("/v1/keys", json={"name": "next", "scopes": ALL})
+    made = await a.post("/v1/keys", json={"name": "next", "scopes": ALL, "queues": ["default"]})
     assert made.status_code == 201
     second = made.json()["key"]
     for text in (key.a.text, second):

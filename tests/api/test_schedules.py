@@ -106,3 +106,15 @@ async def test_the_audit_log_names_the_key(a: httpx.AsyncClient, key: Keys) -> N
     await a.post("/v1/schedules/hourly/pause")
     log = (await a.get("/v1/audit")).json()["data"]
     assert {entry["actor"] for entry in log if "schedule" in entry["action"]} == {f"key:{key.a.key_id}"}
+
+
+async def test_if_match_keeps_two_editors_of_a_schedule_apart(a: httpx.AsyncClient) -> None:
+    at, body = "/v1/schedules/nightly", {"kind": "t.work", "cron": "0 3 * * *"}
+    problem(await a.put(at, json=body, headers={"If-Match": "*"}), 412, "changed")
+    await a.put(at, json=body)
+    seen = (await a.get(at)).headers["etag"]
+    assert (await a.put(at, json=body | {"payload": 1}, headers={"If-Match": seen})).status_code == 200
+    problem(await a.put(at, json=body | {"payload": 2}, headers={"If-Match": seen}), 412, "changed")
+    found = await a.get(at)
+    assert (found.json()["payload"], found.headers["etag"] != seen) == (1, True)
+    assert (await a.put(at, json=body, headers={"If-Match": "*"})).status_code == 200

@@ -49,6 +49,25 @@ def test_a_key_made_by_the_command_line_works_until_it_is_revoked_on_every_serve
     assert leasehold("keys", "revoke", "0" * 22, env=here).code == 3
 
 
+def test_a_session_of_a_login_link_is_refused_by_every_server_once_it_is_ended(here: dict[str, str]) -> None:
+    with serving(here) as (one, _), serving(here) as (two, _):
+        link = leasehold("people", "link", env=here | {"LEASEHOLD_PUBLIC_URL": one}).out.strip()
+        landed = httpx.get(link)
+        assert (landed.status_code, landed.headers["location"]) == (303, "/")
+        assert httpx.get(link).status_code == 403
+        [(_, token)] = landed.cookies.items()
+
+        def cookie(url: str) -> dict[str, str]:
+            """Each server names its cookie after its port; the session is the same."""
+            return {"Cookie": f"leasehold_session_{url.rpartition(':')[2]}={token}", "Origin": url}
+
+        me = httpx.get(f"{two}/v1/me", headers=cookie(two))
+        assert (me.status_code, me.json()["is_operator"]) == (200, True)
+        ended = {"X-CSRF-Token": me.json()["csrf_token"]}
+        assert httpx.post(f"{one}/v1/auth/logout", headers=cookie(one) | ended).status_code == 204
+        problem(httpx.get(f"{two}/v1/me", headers=cookie(two)), 401, "unauthenticated")
+
+
 def test_an_operators_key_runs_the_installation(here: dict[str, str]) -> None:
     made = leasehold("keys", "create", "on call", "--operator", "--days", "1", "--json", env=here).json
     assert (made["tenant_id"], made["scopes"]) == (None, ["operator"])

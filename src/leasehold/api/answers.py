@@ -4,16 +4,25 @@ import base64
 import hashlib
 import json
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from enum import Enum
-from typing import Any
+from typing import Annotated, Any
 from uuid import UUID
 
-from fastapi import Request, Response
+from fastapi import Header, Request, Response
+
+from leasehold.errors import Changed
 
 JSON = "application/json"
+_REVISION = re.compile(r'"([0-9]{1,9})\.[0-9a-f]{32}"', re.ASCII)
+
+IfMatch = Annotated[
+    str | None,
+    Header(max_length=1000, description="The ETag of the thing as you have seen it; another one now gives 412."),
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,15 +41,38 @@ def answer(value: Any, *, status: int = 200, headers: Mapping[str, str] | None =
     return Response(encode(value), status, dict(headers or {}), media_type=JSON)
 
 
-def tagged(request: Request, value: Any) -> Response:
-    """With a strong ETag, the digest of the very bytes; 304 for whoever has them."""
+def tagged(request: Request, value: Any, *, revision: int | None = None) -> Response:
+    """With a strong ETag: the digest of the very bytes, after the revision of a thing that has one. 304 for whoever has
+    them."""
     body = encode(value)
-    tag = f'"{hashlib.sha256(body).hexdigest()[:32]}"'
+    tag = _tag(body, revision)
     headers = {"ETag": tag, "Cache-Control": "private, no-cache", "Vary": "Authorization, X-API-Key, Accept"}
     asked = {part.strip().removeprefix("W/") for part in request.headers.get("if-none-match", "").split(",")}
     if tag in asked or "*" in asked:
         return Response(None, 304, headers)
     return Response(body, 200, headers, media_type=JSON)
+
+
+def refuse_changed(if_match: str | None, value: Any) -> None:
+    """Raise unless the caller's ``If-Match`` names this value. Weak tags never match (RFC 9110, 13.1.1)."""
+    if if_match is not None and _tag(encode(value), None) not in _tags(if_match) and if_match.strip() != "*":
+        raise Changed("it is not what If-Match names any more", hint="look at it again, and decide anew")
+
+
+def names_revision(if_match: str | None, revision: int | None) -> bool:
+    """Whether the caller's ``If-Match`` names this revision; None stands for a thing that is not there."""
+    if if_match is None or (if_match.strip() == "*" and revision is not None):
+        return True
+    return revision in [int(found[1]) for tag in _tags(if_match) if (found := _REVISION.fullmatch(tag))]
+
+
+def _tags(header: str) -> set[str]:
+    return {part.strip() for part in header.split(",")}
+
+
+def _tag(body: bytes, revision: int | None) -> str:
+    digest = hashlib.sha256(body).hexdigest()[:32]
+    return f'"{digest}"' if revision is None else f'"{revision}.{digest}"'
 
 
 def page(

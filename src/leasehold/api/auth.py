@@ -1,101 +1,173 @@
-"""Who calls: a key in ``Authorization: Bearer`` or ``X-API-Key``, or a ticket for one stream."""
+"""Who calls: a key in ``Authorization: Bearer`` or ``X-API-Key``, a person by JWT or cookie, or a ticket."""
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated
 from uuid import UUID
 
 from fastapi import Depends, Request
 
 from leasehold import keys
+from leasehold.api.bearer import read_token
+from leasehold.api.here import client_address
 from leasehold.api.limits import refuse_if_spent
 from leasehold.api.problems import Problem
 from leasehold.api.services import Services, services_of
+from leasehold.api.sessions import CSRF_HEADER, SAFE_METHODS, csrf_token, has_cookie, refuse_forged, session_token
 from leasehold.engine import keys as engine
+from leasehold.engine import people
 from leasehold.engine.keys import Holder
+from leasehold.engine.people import Session
 
-#: What a key may be for. The first three are a tenant's; a key of the installation has the last, and only that.
+#: What a caller may be let in for. A tenant's key has some of the first four; a key of the installation has
+#: ``operator``, and only that. The others are people's.
 SCOPES = {
     "jobs:read": "look at the tenant's jobs, webhooks and deliveries",
     "jobs:write": "create, cancel, retry and reschedule the tenant's jobs",
+    "work": "run the tenant's jobs of the queues that the key names, as a remote worker",
     "admin": "the tenant's keys, secrets, webhooks and audit log",
     "operator": "the installation: tenants, queues, workers, all keys and the whole audit log",
+    "members": "the tenant's people and invitations; no key has it",
+    "session": "what belongs to whoever is signed in; no key has it",
+}
+#: What people are let in for in a tenant, by their role there.
+ROLES = {
+    "viewer": frozenset({"jobs:read"}),
+    "member": frozenset({"jobs:read", "jobs:write"}),
+    "admin": frozenset({"jobs:read", "jobs:write", "admin"}),
+    "owner": frozenset({"jobs:read", "jobs:write", "admin", "members"}),
 }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Caller:
-    """Whoever a request comes from. ``tenant_id`` is None for the operator."""
+    """Whoever a request comes from. ``tenant_id`` is None for the operator, and for a person who chose no tenant."""
 
-    key_id: str
+    key_id: str  # of the key or the session
     tenant_id: UUID | None
     scopes: frozenset[str]
+    session: Session | None = None
+    csrf_token: str | None = field(default=None, repr=False)  # of a browser's session
 
     @property
     def actor(self) -> str:
         """As the audit log names it."""
-        return f"key:{self.key_id}"
+        if self.session is None:
+            return f"key:{self.key_id}"
+        return f"person:{self.session.person_id}" if self.session.person_id else f"session:{self.key_id}"
+
+    @property
+    def sees_payloads(self) -> bool:
+        """A viewer sees how the work goes, not what it is about."""
+        return self.session is None or self.session.role != "viewer"
 
     @property
     def tenant(self) -> UUID:
-        assert self.tenant_id is not None, "only the operator has no tenant, and no route of a tenant lets it in"
+        assert self.tenant_id is not None, "whoever has no tenant has none of its scopes"
         return self.tenant_id
 
 
-async def sign_in(request: Request, wanted: frozenset[str], *, tickets: bool) -> Caller:
-    """The caller, if any of the wanted scopes is theirs."""
+async def sign_in(request: Request, wanted: frozenset[str], *, tickets: bool = False) -> Caller:
+    """The caller, if any of the wanted scopes is theirs. A browser's request that changes something proves itself."""
+    caller = await identify(request, tickets=tickets)
+    if caller.csrf_token and request.method not in SAFE_METHODS:
+        refuse_forged(request, caller.csrf_token, request.headers.get(CSRF_HEADER))
+    if not wanted & caller.scopes:
+        raise _forbidden(caller, wanted)
+    return caller
+
+
+async def identify(request: Request, *, tickets: bool = False) -> Caller:
+    """The caller, whatever they may do."""
     services = services_of(request)
     address = client_address(request)
     refuse_if_spent(services.ip_refusals.look(address), left=1)
-    if tickets and "ticket" in request.query_params and _credentials(request) is None:
-        holder = await _by_ticket(request, services)
-    else:
-        holder = await _by_key(request, services)
-    if holder is None:
+    caller = await _caller_of(request, services, tickets=tickets)
+    if caller is None:
         services.ip_refusals.take(address)
-        raise _unauthenticated("the key is not valid, or not any more")
-    allowance = services.key_requests.take(holder.key_id)
+        raise unauthenticated("the key is not valid, or not any more")
+    allowance = services.key_requests.take(caller.key_id)
     request.state.headers = allowance.headers
     refuse_if_spent(allowance)
-    if not wanted & holder.scopes:
-        needed = " or ".join(sorted(wanted))
-        raise Problem("forbidden", f"this needs a key with the scope {needed}")
-    return Caller(key_id=holder.key_id, tenant_id=holder.tenant_id, scopes=holder.scopes)
+    return caller
 
 
-async def _caller(request: Request) -> Caller:
+async def signed_in(request: Request) -> Caller:
     caller: Caller = request.state.caller
     return caller
 
 
 #: The caller that the route let in.
-SignedIn = Annotated[Caller, Depends(_caller)]
-
-
-def client_address(request: Request) -> str:
-    return request.client.host if request.client else "unknown"
+SignedIn = Annotated[Caller, Depends(signed_in)]
 
 
 def ticket_digest(ticket: str) -> bytes:
     return hashlib.sha256(ticket.encode("utf-8", "backslashreplace")).digest()
 
 
-async def _by_key(request: Request, services: Services) -> Holder | None:
-    text = _credentials(request)
-    if text is None:
-        raise _unauthenticated("there is no key: send it as `Authorization: Bearer <key>` or `X-API-Key: <key>`")
+def unauthenticated(detail: str) -> Problem:
+    return Problem("unauthenticated", detail, headers={"WWW-Authenticate": 'Bearer realm="leasehold"'})
+
+
+async def _caller_of(request: Request, services: Services, *, tickets: bool) -> Caller | None:
+    """What a request says itself wins over what a browser adds to it."""
+    if (text := _credentials(request)) is not None:
+        return await _by_key(text, services)
+    if tickets and "ticket" in request.query_params:
+        return await _by_ticket(request, services)
+    if has_cookie(request):
+        return await _by_cookie(request, services)
+    raise unauthenticated("there is no key: send it as `Authorization: Bearer <key>` or `X-API-Key: <key>`")
+
+
+async def _by_key(text: str, services: Services) -> Caller | None:
+    if text.count(".") == 2:  # no key has a dot
+        return await _by_token(text, services)
     key = keys.parse(text)
     if key is None or key.env != services.settings.key_env:
         return None
-    return await engine.sign_in(services.db, key, services.peppers)
+    return _of_holder(await engine.sign_in(services.db, key, services.peppers))
 
 
-async def _by_ticket(request: Request, services: Services) -> Holder | None:
+async def _by_token(text: str, services: Services) -> Caller:
+    named = read_token(services.peppers, services.settings.key_env, text)
+    session = await people.find_token_session(services.db, named.session_id, named.person_id) if named else None
+    if session is None:  # not counted: every token is over after a while, and nobody guesses one
+        raise unauthenticated("the token is not valid, or not any more: POST /v1/auth/refresh")
+    return of_session(session)
+
+
+async def _by_ticket(request: Request, services: Services) -> Caller | None:
     taken = await engine.take_ticket(services.db, ticket_digest(request.query_params["ticket"]))
     if taken is None:
         return None
     holder, job_id = taken
-    return holder if request.path_params.get("job_id") == str(job_id) else None
+    return _of_holder(holder) if request.path_params.get("job_id") == (job_id and str(job_id)) else None
+
+
+async def _by_cookie(request: Request, services: Services) -> Caller:
+    token = session_token(request)
+    session = await people.find_session(services.db, token, services.peppers) if token else None
+    if token is None or session is None:  # not counted: a page that is left open asks again and again
+        raise unauthenticated("the session is over: sign in again")
+    return of_session(session, csrf_token=csrf_token(services, token, session.pepper_id))
+
+
+def of_session(session: Session, *, csrf_token: str | None = None) -> Caller:
+    scopes = {"session", *ROLES.get(session.role or "", ()), *(["operator"] if session.is_operator else ())}
+    return Caller(
+        key_id=session.session_id,
+        tenant_id=session.tenant_id,
+        scopes=frozenset(scopes),
+        session=session,
+        csrf_token=csrf_token,
+    )
+
+
+def _of_holder(holder: Holder | None) -> Caller | None:
+    if holder is None:
+        return None
+    return Caller(key_id=holder.key_id, tenant_id=holder.tenant_id, scopes=holder.scopes)
 
 
 def _credentials(request: Request) -> str | None:
@@ -105,5 +177,10 @@ def _credentials(request: Request) -> str | None:
     return request.headers.get("x-api-key")
 
 
-def _unauthenticated(detail: str) -> Problem:
-    return Problem("unauthenticated", detail, headers={"WWW-Authenticate": 'Bearer realm="leasehold"'})
+def _forbidden(caller: Caller, wanted: frozenset[str]) -> Problem:
+    needed = " or ".join(sorted(wanted))
+    if caller.session is None:
+        return Problem("forbidden", f"this needs a key with the scope {needed}")
+    if caller.tenant_id is None and not wanted <= {"operator"}:
+        return Problem("forbidden", "this is a tenant's: choose one first", hint="PUT /v1/me/tenant")
+    return Problem("forbidden", f"this needs a role with the scope {needed}")

@@ -12,6 +12,7 @@ from fastapi import Request
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from leasehold import tracing
 from leasehold.api.problems import Problem, answer
 from leasehold.log import bind, emit
 
@@ -39,9 +40,16 @@ class Edge:
             await self._app(scope, receive, send)
             return
         headers = Headers(scope=scope)
+        given = _traceparent(headers)
+        with tracing.span(scope["method"], "server", parent=given, http__request__method=scope["method"]) as span:
+            await self._answer(scope, receive, send, headers, tracing.traceparent() or given, span)
+
+    async def _answer(
+        self, scope: Scope, receive: Receive, send: Send, headers: Headers, traceparent: str | None, span: tracing.Span
+    ) -> None:
         state = scope.setdefault("state", {})
         state["request_id"] = _request_id(headers)
-        state["traceparent"] = _traceparent(headers)
+        state["traceparent"] = traceparent
         began = time.monotonic()
         status: int | None = None
 
@@ -53,7 +61,7 @@ class Edge:
                 _dress(message, state)
             await send(message)
 
-        trace_id = state["traceparent"][3:35] if state["traceparent"] else None
+        trace_id = traceparent[3:35] if traceparent else None
         with bind(request_id=state["request_id"], trace_id=trace_id):
             try:
                 await self._app(scope, receive, send_dressed)
@@ -62,6 +70,7 @@ class Edge:
                 if status is None:
                     fault = Problem("internal", "something failed here; the request id finds it in the log")
                     await answer(Request(scope), fault)(scope, receive, send_dressed)
+            _tell(span, scope, status)
             took = round((time.monotonic() - began) * 1000, 1)
             emit(
                 "request",
@@ -71,6 +80,17 @@ class Edge:
                 status=status,
                 duration_ms=took,
             )
+
+
+def _tell(span: tracing.Span, scope: Scope, status: int | None) -> None:
+    """The route's own path: that of the request has ids, and may have secrets."""
+    route = getattr(scope.get("route"), "path", None)
+    span.set("http.response.status_code", status)
+    if route:
+        span.set("http.route", route)
+        span.rename(f"{scope['method']} {route}")
+    if status is None or status >= 500:
+        span.fail("server error")
 
 
 def _dress(message: Message, state: dict[str, Any]) -> None:

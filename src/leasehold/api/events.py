@@ -15,13 +15,15 @@ from starlette.types import Receive, Scope, Send
 
 from leasehold.api.answers import encode, plain
 from leasehold.api.auth import Caller
-from leasehold.api.hub import Follower
+from leasehold.api.follower import Follower
+from leasehold.api.hub import News
 from leasehold.api.services import Services
 from leasehold.engine import jobs, watch
 from leasehold.job import Event, Job
 
 PING_SECONDS = 15.0
-RETRY_MS = 2000
+RETRY = b"retry: 2000\n\n"
+PING = b": ping\n\n"
 #: A reader that takes nothing for so long is gone, or might as well be.
 SLOW_SECONDS = 30.0
 _PAGE = 1000
@@ -29,8 +31,10 @@ _PAGE = 1000
 _LEFT_OUT = frozenset({"payload", "result"})
 
 
-async def open_stream(services: Services, caller: Caller, job_id: UUID, last_event_id: str | None) -> Response:
-    """The stream, or 204 for whoever has seen the end."""
+async def open_stream(
+    services: Services, caller: Caller, job_id: UUID, last_event_id: str | None, *, only: str | None = None
+) -> Response:
+    """The stream, or 204 for whoever has seen the end; of all events, or of one type alone."""
     await jobs.get_job(services.db, caller.tenant, job_id)  # only what is the tenant's own is followed
     async with AsyncExitStack() as stack:
         # It follows before it looks: what happens in between is then in both, and its number tells.
@@ -41,7 +45,7 @@ async def open_stream(services: Services, caller: Caller, job_id: UUID, last_eve
             return Response(None, 204)
         job = await jobs.get_job(services.db, caller.tenant, job_id)
         missed = None if after is None or after > head.seq else await _missed(services, caller, job_id, after, head.seq)
-        chunks = _chunks(follower, job, head, after, missed)
+        chunks = _chunks(follower, job, head, after, missed, only)
         return EventStream(chunks, stack.pop_all())
     raise AssertionError("unreachable")
 
@@ -94,40 +98,47 @@ async def _missed(services: Services, caller: Caller, job_id: UUID, after: int, 
 
 
 async def _chunks(
-    follower: Follower, job: Job, head: watch.Head, after: int | None, missed: list[Event] | None
+    follower: Follower[News],
+    job: Job,
+    head: watch.Head,
+    after: int | None,
+    missed: list[Event] | None,
+    only: str | None,
 ) -> AsyncIterator[bytes]:
     sent = head.seq
-    yield f"retry: {RETRY_MS}\n\n".encode()
+    yield RETRY
     if missed is None:
         if after is not None:
-            yield _message("reset", head.seq, {"reason": "the events after the last one seen are not kept"})
-        yield _message("state", head.seq, plain(job, without=_LEFT_OUT))
+            yield message("reset", head.seq, {"reason": "the events after the last one seen are not kept"})
+        yield message("state", head.seq, plain(job, without=_LEFT_OUT))
     else:
         for event in missed:
-            yield _message("patch", event.seq, plain(event))
+            if only in (None, event.type):
+                yield message("patch", event.seq, plain(event))
             sent = event.seq
     # The head decides, not the job: that was read a moment later, and may have ended with events not yet told.
     if head.ended and sent == head.seq:
-        yield _message("end", sent, plain(job, without=_LEFT_OUT))
+        yield message("end", sent, plain(job, without=_LEFT_OUT))
         return
     while True:
         try:
             news = await follower.next(PING_SECONDS)
         except TimeoutError:
-            yield b": ping\n\n"
+            yield PING
             continue
         if news is None:
             return
         if news.event and news.seq > sent:
             sent = news.seq
-            yield _message("patch", sent, plain(news.event))
+            if only in (None, news.event.type):
+                yield message("patch", sent, plain(news.event))
         if news.ended and news.seq >= sent:
-            yield _message("end", news.seq, plain(news.ended, without=_LEFT_OUT))
+            yield message("end", news.seq, plain(news.ended, without=_LEFT_OUT))
             return
 
 
-def _message(event: str, seq: int, data: dict[str, Any]) -> bytes:
-    return f"id: {seq}\nevent: {event}\ndata: ".encode() + encode(data) + b"\n\n"
+def message(event: str, position: int | str, data: dict[str, Any]) -> bytes:
+    return f"id: {position}\nevent: {event}\ndata: ".encode() + encode(data) + b"\n\n"
 
 
 def _number(last_event_id: str | None) -> int | None:

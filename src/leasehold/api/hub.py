@@ -16,24 +16,22 @@ from types import TracebackType
 from typing import Self
 from uuid import UUID
 
+from leasehold.api.feed import Feed
+from leasehold.api.follower import POLL_SECONDS, TICK_SECONDS, Follower
 from leasehold.api.problems import Problem
+from leasehold.api.ready import Ready
 from leasehold.engine import jobs, watch
 from leasehold.engine.database import Database
-from leasehold.engine.wakeups import Listener, news_channel
+from leasehold.engine.wakeups import Listener, news_channel, ready_channel
 from leasehold.errors import LeaseholdError, NotFound, Unreachable
 from leasehold.job import Event, Job
 from leasehold.log import emit
 from leasehold.settings import Settings
 
-#: Between two looks at least.
-TICK_SECONDS = 0.1
-_POLL_SECONDS = 1.0
 #: Jobs in one look at most.
 _MOST_JOBS = 2000
 #: Jobs whose events are read at the same time.
 _AT_ONCE = 4
-#: Items that wait for one slow reader; more, and it is dropped. It comes back with the number of its last event.
-MOST_WAITING = 256
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,36 +43,13 @@ class News:
     ended: Job | None = None
 
 
-class Follower:
-    """One reader of one job. ``next`` gives None when the hub has let go of it."""
-
-    def __init__(self) -> None:
-        self._waiting: asyncio.Queue[News | None] = asyncio.Queue()
-
-    async def next(self, timeout: float) -> News | None:
-        async with asyncio.timeout(timeout):
-            return await self._waiting.get()
-
-    def give(self, news: News) -> None:
-        if self._waiting.qsize() >= MOST_WAITING:
-            self.drop()
-        else:
-            self._waiting.put_nowait(news)
-
-    def drop(self) -> None:
-        """Forget what waits: whoever is this slow starts again where they were."""
-        while not self._waiting.empty():
-            self._waiting.get_nowait()
-        self._waiting.put_nowait(None)
-
-
 @dataclass(slots=True, kw_only=True)
 class _Followed:
     tenant: UUID
     job_id: UUID
     head: int | None = None  # None until the first follower has had its look
     ended: bool = False  # and the followers know
-    followers: set[Follower] = field(default_factory=set)
+    followers: set[Follower[News]] = field(default_factory=set)
 
     def give(self, news: News) -> None:
         for follower in self.followers:
@@ -98,12 +73,17 @@ class Hub:
         self._by_tenant: Counter[UUID] = Counter()
         self._someone = asyncio.Event()
         self._news = asyncio.Event()
-        self._listener = Listener(db.target, self._heard, channel=news_channel(db.target.schema))
+        self.ready = Ready()
+        self.feed = Feed(db, lambda: self.listens)
+        schema = db.target.schema
+        also = {ready_channel(schema): self.ready.heard}
+        self._listener = Listener(db.target, self._heard, channel=news_channel(schema), also=also)
         self._closed = False
         self._task: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> Self:
         await self._listener.__aenter__()
+        await self.feed.__aenter__()
         self._task = asyncio.create_task(self._watch())
         return self
 
@@ -115,24 +95,51 @@ class Hub:
             self._task.cancel()
             with suppress(asyncio.CancelledError):
                 await self._task
+        await self.feed.__aexit__(kind, error, trace)
         await self._listener.__aexit__(kind, error, trace)
 
     def _heard(self, _: str) -> None:
         self._news.set()
+        self.feed.heard()
+
+    @property
+    def listens(self) -> bool:
+        return self._listener.listening.is_set()
 
     @property
     def streams(self) -> int:
         return self._by_tenant.total()
 
+    @property
+    def is_closed(self) -> bool:
+        return self._closed
+
     def close(self) -> None:
         """Let go of every follower: the server stops, and they come back to another."""
         self._closed = True
+        self.ready.close()
+        self.feed.close()
         for followed in self._followed.values():
             followed.let_go()
 
     @contextmanager
-    def follow(self, tenant: UUID, job_id: UUID) -> Iterator[Follower]:
+    def follow(self, tenant: UUID, job_id: UUID) -> Iterator[Follower[News]]:
         """What is new about a job of the tenant, after the number that ``begin`` gives."""
+        with self.counted(tenant):
+            follower: Follower[News] = Follower()
+            followed = self._followed.setdefault((tenant, job_id), _Followed(tenant=tenant, job_id=job_id))
+            followed.followers.add(follower)
+            self._someone.set()
+            if self._closed:
+                follower.drop()
+            try:
+                yield follower
+            finally:
+                self._leave(tenant, job_id, follower)
+
+    @contextmanager
+    def counted(self, tenant: UUID) -> Iterator[None]:
+        """One stream or waiting request more of the tenant, unless it has too many."""
         if self._by_tenant[tenant] >= self._most:
             raise Problem(
                 "too_many_streams",
@@ -140,17 +147,13 @@ class Hub:
                 hint="close some, or follow fewer jobs at once",
                 retry_after=5,
             )
-        follower = Follower()
-        followed = self._followed.setdefault((tenant, job_id), _Followed(tenant=tenant, job_id=job_id))
-        followed.followers.add(follower)
         self._by_tenant[tenant] += 1
-        self._someone.set()
-        if self._closed:
-            follower.drop()
         try:
-            yield follower
+            yield
         finally:
-            self._leave(tenant, job_id, follower)
+            self._by_tenant[tenant] -= 1
+            if not self._by_tenant[tenant]:
+                del self._by_tenant[tenant]
 
     async def begin(self, tenant: UUID, job_id: UUID) -> watch.Head:
         """How far the job is: what comes after is news. Whoever reads the job from now on sees at least that much."""
@@ -178,14 +181,11 @@ class Hub:
                 pass
             return None
 
-    def _leave(self, tenant: UUID, job_id: UUID, follower: Follower) -> None:
+    def _leave(self, tenant: UUID, job_id: UUID, follower: Follower[News]) -> None:
         followed = self._followed[tenant, job_id]
         followed.followers.discard(follower)
         if not followed.followers:
             del self._followed[tenant, job_id]
-        self._by_tenant[tenant] -= 1
-        if not self._by_tenant[tenant]:
-            del self._by_tenant[tenant]
         if not self._followed:
             self._someone.clear()
 
@@ -201,9 +201,9 @@ class Hub:
 
     async def _wait_for_news(self) -> None:
         await asyncio.sleep(TICK_SECONDS)
-        if self._listener.listening.is_set():  # else a tick is all we wait
+        if self.listens:  # else a tick is all we wait
             with suppress(TimeoutError):
-                async with asyncio.timeout(_POLL_SECONDS - TICK_SECONDS):
+                async with asyncio.timeout(POLL_SECONDS - TICK_SECONDS):
                     await self._news.wait()
         self._news.clear()
 

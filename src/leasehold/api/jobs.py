@@ -3,21 +3,23 @@
 import json
 import re
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 from uuid import UUID
 
 from fastapi import Header, Query, Request, Response
 
 from leasehold import payload
 from leasehold.api import events as stream
-from leasehold.api.answers import Answer, answer, decode_cursor, page, plain, tagged
+from leasehold.api.answers import Answer, IfMatch, answer, decode_cursor, page, plain, refuse_changed, tagged
 from leasehold.api.auth import Caller, SignedIn
 from leasehold.api.idempotency import IdempotencyKey, once
 from leasehold.api.models import (
+    ActRequest,
     Attempts,
     BatchMade,
     BatchRequest,
     CancelRequest,
+    Counted,
     Cursor,
     Events,
     Explanation,
@@ -33,13 +35,15 @@ from leasehold.api.models import (
     RescheduleRequest,
     RetryRequest,
 )
-from leasehold.api.problems import Problem
+from leasehold.api.problems import Problem, of_error
 from leasehold.api.route import needs, router
 from leasehold.api.services import Services, services_of
-from leasehold.client import plain_options
 from leasehold.engine import jobs
 from leasehold.engine.scope import Scope
+from leasehold.errors import BadInput, Conflict, NotFound, QuotaExceeded, TooLarge
 from leasehold.job import Enqueued, Job, State
+from leasehold.payload import plain_options
+from leasehold.redact import MASK
 
 routes = router("jobs")
 READ = needs("jobs:read")
@@ -47,6 +51,15 @@ WRITE = needs("jobs:write")
 _SUMMARY = frozenset({"payload", "result"})
 _WAIT = re.compile(r"(?:^|[,;\s])wait\s*=\s*(\d{1,9})(?:$|[,;\s])", re.IGNORECASE)
 _LONGEST_WAIT = 60
+_MOST_COUNTED = 10_000
+
+
+class _Refused(NamedTuple):
+    status: int
+    code: str
+    detail: str
+    hint: str | None
+
 
 Limit = Annotated[int, Query(ge=1, le=200)]
 Prefer = Annotated[
@@ -84,15 +97,21 @@ async def create(
 @routes.post(
     "/v1/jobs:batch",
     operation_id="jobs.create_batch",
-    summary="Ask for up to 1000 jobs, all or none",
+    summary="Ask for up to 1000 jobs: all or none, or with `atomic=false` each by itself",
     response_model=BatchMade,
     openapi_extra=WRITE,
 )
 async def create_batch(
-    request: Request, caller: SignedIn, body: BatchRequest, idempotency_key: IdempotencyKey = None
+    request: Request,
+    caller: SignedIn,
+    body: BatchRequest,
+    atomic: Annotated[bool, Query(description="`false`: what can be made is made; the others say why not.")] = True,
+    idempotency_key: IdempotencyKey = None,
 ) -> Response:
+    enqueue = _enqueue_within if atomic else _enqueue_each
+
     async def operate(scope: Scope) -> Answer:
-        made = await _enqueue_within(scope, caller, body.jobs, request.state.traceparent)
+        made = await enqueue(scope, caller, body.jobs, request.state.traceparent)
         return Answer(status=200, value={"data": [plain(job) for job in made]})
 
     response = await once(request, caller, idempotency_key, operate)
@@ -137,7 +156,7 @@ async def list_(
 
 @routes.get("/v1/jobs/{job_id}", operation_id="jobs.get", summary="One job", response_model=JobOut, openapi_extra=READ)
 async def get(request: Request, caller: SignedIn, job_id: Id) -> Response:
-    return tagged(request, plain(await _get(request, caller, job_id)))
+    return tagged(request, _shown(caller, await _get(request, caller, job_id)))
 
 
 @routes.get(
@@ -151,7 +170,7 @@ async def result(request: Request, caller: SignedIn, job_id: Id) -> Response:
     job = await _get(request, caller, job_id)
     if job.state is not State.SUCCEEDED:
         raise Problem("no_result", f"job {job_id} is {job.state}, and only a job that succeeded has a result")
-    return tagged(request, job.result)
+    return tagged(request, job.result if caller.sees_payloads else MASK)
 
 
 @routes.get(
@@ -224,12 +243,15 @@ async def cancel(
     caller: SignedIn,
     job_id: Id,
     body: CancelRequest | None = None,
+    if_match: IfMatch = None,
     idempotency_key: IdempotencyKey = None,
 ) -> Response:
     async def operate(scope: Scope) -> Answer:
+        await _check_unchanged(scope, caller, job_id, if_match)
         became = await jobs.cancel(scope, caller.tenant, job_id, body.reason if body else None)
-        if became == "requested":
-            return _moved(job_id, State.RUNNING, status=202, cancel_requested=True)
+        if became == "requested":  # it runs, or waits for other steps of its flow
+            state = (await jobs.get_job(scope, caller.tenant, job_id)).state
+            return _moved(job_id, state, status=202, cancel_requested=True)
         if became != State.CANCELED:
             raise Problem("conflict", f"job {job_id} is {became} already")
         return _moved(job_id, State.CANCELED)
@@ -249,9 +271,11 @@ async def retry(
     caller: SignedIn,
     job_id: Id,
     body: RetryRequest | None = None,
+    if_match: IfMatch = None,
     idempotency_key: IdempotencyKey = None,
 ) -> Response:
     async def operate(scope: Scope) -> Answer:
+        await _check_unchanged(scope, caller, job_id, if_match)
         return _moved(job_id, await jobs.retry(scope, caller.tenant, job_id, body.run_at if body else None))
 
     return await once(request, caller, idempotency_key, operate)
@@ -265,12 +289,55 @@ async def retry(
     openapi_extra=WRITE,
 )
 async def reschedule(
-    request: Request, caller: SignedIn, job_id: Id, body: RescheduleRequest, idempotency_key: IdempotencyKey = None
+    request: Request,
+    caller: SignedIn,
+    job_id: Id,
+    body: RescheduleRequest,
+    if_match: IfMatch = None,
+    idempotency_key: IdempotencyKey = None,
 ) -> Response:
     async def operate(scope: Scope) -> Answer:
+        await _check_unchanged(scope, caller, job_id, if_match)
         return _moved(job_id, await jobs.reschedule(scope, caller.tenant, job_id, body.run_at))
 
     return await once(request, caller, idempotency_key, operate)
+
+
+@routes.post(
+    "/v1/jobs:act",
+    operation_id="jobs.act",
+    summary="Retry, cancel or delete every job that fits a filter: the job that does it, or with `dry_run` a count",
+    status_code=202,
+    response_model=JobMade,
+    responses={200: {"model": Counted, "description": "Only counted"}},
+    openapi_extra=WRITE,
+)
+async def act(request: Request, caller: SignedIn, body: ActRequest, idempotency_key: IdempotencyKey = None) -> Response:
+    filters = plain_options(body.filter.model_dump(exclude_none=True))
+    if body.dry_run:
+        count = await jobs.count_to_act(services_of(request).db, caller.tenant, body.action, filters)
+        return answer({"count": count, "is_capped": count >= _MOST_COUNTED})
+
+    async def operate(scope: Scope) -> Answer:
+        order = payload.encode({"action": body.action, "filter": filters, "reason": body.reason})
+        [made] = await jobs.enqueue(scope, caller.tenant, "jobs.act", [order], {})
+        return _made(made)
+
+    response = await once(request, caller, idempotency_key, operate)
+    services_of(request).backend.announce()
+    return response
+
+
+def _shown(caller: Caller, job: Job) -> dict[str, Any]:
+    if caller.sees_payloads:
+        return plain(job)
+    return plain(job) | {"payload": MASK, "result": None if job.result is None else MASK}
+
+
+async def _check_unchanged(scope: Scope, caller: Caller, job_id: UUID, if_match: str | None) -> None:
+    if if_match is not None:
+        await jobs.lock_job(scope, caller.tenant, job_id)
+        refuse_changed(if_match, plain(await jobs.get_job(scope, caller.tenant, job_id)))
 
 
 async def _get(request: Request, caller: Caller, job_id: UUID) -> Job:
@@ -300,6 +367,32 @@ async def _enqueue_within(
         found = await jobs.enqueue_text(scope, caller.tenant, kind, payloads, options, keys=given)
         made |= dict(zip(places, found, strict=True))
     return [made[place] for place in range(len(asked))]
+
+
+async def _enqueue_each(
+    scope: Scope, caller: Caller, asked: Sequence[JobRequest], trace: str | None
+) -> Sequence[Enqueued | _Refused]:
+    """What can be made, and why not the rest. In one order for everybody: keys are locked."""
+    places = sorted(range(len(asked)), key=lambda place: (asked[place].kind, asked[place].key or ""))
+    made = await _enqueue_some(scope, caller, [asked[place] for place in places], trace)
+    by_place = dict(zip(places, made, strict=True))
+    return [by_place[place] for place in range(len(asked))]
+
+
+async def _enqueue_some(
+    scope: Scope, caller: Caller, asked: Sequence[JobRequest], trace: str | None
+) -> Sequence[Enqueued | _Refused]:
+    """All at once if that goes, else half by half: a few bad ones among a thousand do not cost a thousand calls."""
+    try:
+        async with scope.connection.transaction():  # a savepoint
+            return await _enqueue_within(scope, caller, asked, trace)
+    except (BadInput, Conflict, NotFound, QuotaExceeded, TooLarge) as problem:
+        if len(asked) == 1:
+            refusal = of_error(problem)
+            return [_Refused(refusal.status_code, refusal.code, str(refusal.detail), refusal.hint)]
+    half = len(asked) // 2
+    first = await _enqueue_some(scope, caller, asked[:half], trace)
+    return [*first, *await _enqueue_some(scope, caller, asked[half:], trace)]
 
 
 def _options(job: JobRequest, trace: str | None) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 from uuid import UUID
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer, WithJsonSchema
+from pydantic.json_schema import SkipJsonSchema
 
 from leasehold.job import State
 
@@ -31,7 +32,7 @@ def _uuid(value: Any) -> Any:
     return value
 
 
-def _whole(value: Any) -> Any:
+def whole(value: Any) -> Any:
     """JSON has one kind of number: 3.0 is 3."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
@@ -44,15 +45,18 @@ Moment = Annotated[
 ]
 Id = Annotated[UUID, BeforeValidator(_uuid)]
 # The bounds stand next to the type: around a union or a validator the document would not say them.
-Priority = Annotated[int, Field(strict=True, ge=0, le=3), BeforeValidator(_whole)]
-Version = Annotated[int, Field(strict=True, ge=1, le=30_000), BeforeValidator(_whole)]
-AttemptBudget = Annotated[int, Field(strict=True, ge=1, le=1000), BeforeValidator(_whole)]
-Running = Annotated[int, Field(strict=True, ge=1, le=1_000_000), BeforeValidator(_whole)]
-Queued = Annotated[int, Field(strict=True, ge=1, le=1_000_000_000), BeforeValidator(_whole)]
-GroupLimit = Annotated[int, Field(strict=True, ge=1, le=1000), BeforeValidator(_whole)]
-Period = Annotated[int, Field(strict=True, ge=1, le=31_622_400), BeforeValidator(_whole)]
-Jitter = Annotated[int, Field(strict=True, ge=0, le=86_400), BeforeValidator(_whole)]
-CaughtUp = Annotated[int, Field(strict=True, ge=1, le=1000), BeforeValidator(_whole)]
+Priority = Annotated[int, Field(strict=True, ge=0, le=3), BeforeValidator(whole)]
+Version = Annotated[int, Field(strict=True, ge=1, le=30_000), BeforeValidator(whole)]
+AttemptBudget = Annotated[int, Field(strict=True, ge=1, le=1000), BeforeValidator(whole)]
+Running = Annotated[int, Field(strict=True, ge=1, le=1_000_000), BeforeValidator(whole)]
+Queued = Annotated[int, Field(strict=True, ge=1, le=1_000_000_000), BeforeValidator(whole)]
+Many = Annotated[int, Field(strict=True, ge=1, le=1_000_000), BeforeValidator(whole)]
+Failures = Annotated[int, Field(strict=True, ge=1, le=100_000), BeforeValidator(whole)]
+Probes = Annotated[int, Field(strict=True, ge=1, le=1000), BeforeValidator(whole)]
+GroupLimit = Annotated[int, Field(strict=True, ge=1, le=1000), BeforeValidator(whole)]
+Period = Annotated[int, Field(strict=True, ge=1, le=31_622_400), BeforeValidator(whole)]
+Jitter = Annotated[int, Field(strict=True, ge=0, le=86_400), BeforeValidator(whole)]
+CaughtUp = Annotated[int, Field(strict=True, ge=1, le=1000), BeforeValidator(whole)]
 Number = Annotated[float, Field(strict=True)]
 Kind = Annotated[
     str, Field(pattern=r"^[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)+$", max_length=100, examples=["demo.hello", "shop.refund"])
@@ -60,7 +64,12 @@ Kind = Annotated[
 Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_.-]{0,62}$", max_length=63, examples=["default", "acme"])]
 # 22 characters of base64 for the 16 bytes of an id: the last one has two bits only.
 Cursor = Annotated[str, Field(pattern="^[A-Za-z0-9_-]{21}[AQgw]$", description="next_cursor of the page before.")]
-Scope = Literal["jobs:read", "jobs:write", "admin", "operator"]
+SignalKey = Annotated[str, Field(pattern=r"^[^\x00]+$", max_length=255)]  # PostgreSQL keeps no NUL
+#: A gate; a class of gates ends in a colon.
+GateName = Annotated[
+    str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.@:-]{0,199}$", max_length=200, examples=["host:example.com", "stripe"])
+]
+Scope = Literal["jobs:read", "jobs:write", "work", "admin", "operator"]
 
 
 class Ask(BaseModel):
@@ -107,6 +116,10 @@ class JobRequest(Ask):
     )
     group_limit: GroupLimit | None = Field(None, description="How many of the group at once; 1 if it is left out.")
     group_hold: bool | None = Field(None, description="When this job is dead or failed, its group waits for a person.")
+    group_gap_s: Number | None = Field(
+        None, ge=0.001, le=86_400, description="Seconds between two starts of the group."
+    )
+    gate: GateName | None = Field(None, description="The gate that every start of the job has to pass.")
     copied_from: Id | None = None
     traceparent: str | None = Field(None, pattern=r"^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$")
 
@@ -133,6 +146,43 @@ class CancelRequest(Ask):
     reason: str | None = Field(None, min_length=1, max_length=1000, description="Kept with the job.")
 
 
+def _some(value: Any) -> Any:
+    if isinstance(value, dict) and (not value or None in value.values()):
+        raise ValueError("say which jobs: at least one member, and none of them null")
+    return value
+
+
+class JobFilter(Ask):
+    """Which jobs: those that fit every member that is there."""
+
+    model_config = ConfigDict(extra="forbid", json_schema_extra={"minProperties": 1})
+
+    state: State | SkipJsonSchema[None] = None
+    kind: Kind | SkipJsonSchema[None] = None
+    queue: Name | SkipJsonSchema[None] = None
+    tag: Annotated[str, Field(min_length=1, max_length=100)] | SkipJsonSchema[None] = None
+    key: Annotated[str, Field(min_length=1, max_length=255)] | SkipJsonSchema[None] = None
+    created_after: Moment | SkipJsonSchema[None] = None
+    created_before: Moment | SkipJsonSchema[None] = None
+
+
+class ActRequest(Ask):
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={
+            "examples": [
+                {"action": "retry", "filter": {"kind": "shop.refund", "state": "dead"}},
+                {"action": "cancel", "filter": {"tag": "campaign-7"}, "reason": "withdrawn", "dry_run": True},
+            ]
+        },
+    )
+
+    action: Literal["retry", "cancel", "delete"]
+    filter: Annotated[JobFilter, BeforeValidator(_some)]
+    reason: str | None = Field(None, min_length=1, max_length=1000, description="Kept with the jobs that are canceled.")
+    dry_run: Annotated[bool, Field(strict=True)] = Field(False, description="Only count.")
+
+
 class RetryRequest(Ask):
     model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{}, {"run_at": "2030-01-31T08:00:00Z"}]})
 
@@ -155,16 +205,42 @@ class KeyRequest(Ask):
             "examples": [
                 {"name": "shop back end", "scopes": ["jobs:read", "jobs:write"]},
                 {"name": "on call", "scopes": ["jobs:read"], "expires_at": "2030-01-31T08:00:00Z"},
+                {"name": "gpu worker", "scopes": ["work"], "queues": ["gpu"]},
             ]
         },
     )
 
     name: str = Field(min_length=1, max_length=100)
-    scopes: list[Scope] = Field(min_length=1, max_length=4)
+    scopes: list[Scope] = Field(min_length=1, max_length=5)
+    queues: list[Name] | None = Field(
+        None,
+        min_length=1,
+        max_length=100,
+        description="Where a key with the scope `work` may work; no other key has them.",
+    )
     expires_at: Moment | None = None
     tenant: str | None = Field(
         None, min_length=1, max_length=100, description="Name or id; only the operator says it, for a tenant's key."
     )
+
+
+class LogLineOut(BaseModel):
+    """What a handler logged. ``attempt`` is left out of streams."""
+
+    job_id: UUID
+    kind: str
+    attempt: int | None
+    seq: int
+    at: datetime
+    level: str
+    message: str | None
+    fields: Any
+
+
+class Logs(BaseModel):
+    data: list[LogLineOut]
+    next_cursor: str | None
+    has_more: bool
 
 
 class TicketRequest(Ask):
@@ -178,7 +254,7 @@ class TicketRequest(Ask):
         },
     )
 
-    job_id: Id
+    job_id: Id | None = Field(None, description="Whose stream; left out: `/v1/events` or `/v1/logs`.")
 
 
 class TenantRequest(Ask):
@@ -243,14 +319,91 @@ class ScheduleRequest(Ask):
     )
 
 
+class StepOptions(JobOptions):
+    """What the job of a step is like."""
+
+    delay_s: Number | None = Field(None, ge=0, le=315_576_000, description="From the end of what it waits for.")
+    group: str | None = Field(None, min_length=1, max_length=200)
+    group_limit: GroupLimit | None = None
+
+
+class WaitRequest(Ask):
+    """What a step waits for that is no job."""
+
+    seconds: Number | None = Field(None, ge=0, le=315_576_000, description="How long, at most or at all.")
+    until: Moment | None = Field(None, description="`flow.sleep`: instead of seconds.")
+    signal: Name | None = Field(None, description="`flow.signal`: its name.")
+    key: SignalKey | None = Field(None, description="`flow.signal`: its key; the id of the flow if it is left out.")
+    by_default: Literal["approve", "reject"] | None = Field(None, description="`flow.approval`: when nobody decides.")
+
+
+StepName = Annotated[str, Field(pattern=r"^[^\x00]+$", max_length=200)]  # PostgreSQL keeps no NUL
+
+
+class StepRequest(Ask):
+    """A job, or `flow.approval`, `flow.signal`, `flow.sleep`, `flow.join`, which hold no worker."""
+
+    kind: Kind
+    payload: Any = Field(default_factory=dict, description="Any JSON.")
+    name: StepName | None = None
+    after: list[StepName] = Field(default_factory=list, max_length=1000, description="Names of steps it waits for.")
+    on_failure: Literal["fail", "skip", "continue"] = Field(
+        "fail", description="When one of those does not succeed: the flow fails, this step is skipped, or it runs."
+    )
+    options: StepOptions | None = None
+    wait: WaitRequest | None = None
+
+
+class FlowRequest(Ask):
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={
+            "examples": [
+                {
+                    "name": "site",
+                    "steps": [
+                        {"kind": "demo.hello", "name": "find"},
+                        {"kind": "flow.approval", "name": "ask", "after": ["find"], "payload": {"message": "go on?"}},
+                        {"kind": "demo.hello", "after": ["ask"], "on_failure": "skip"},
+                    ],
+                },
+                {"name": "one", "deadline_s": 3600, "steps": [{"kind": "demo.hello"}]},
+            ]
+        },
+    )
+
+    name: Name
+    steps: list[StepRequest] = Field(max_length=1000)
+    deadline: Moment | None = Field(None, description="Not over by then, it fails.")
+    deadline_s: Number | None = Field(None, ge=0.001, le=315_576_000)
+
+
+class SignalRequest(Ask):
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={"examples": [{"signal": "paid", "payload": {"cents": 500}}, {"signal": "go", "key": "7"}]},
+    )
+
+    signal: Name
+    key: SignalKey | None = Field(None, description="What the step waits for; the id of the flow if it is left out.")
+    payload: Any = Field(default_factory=dict, description="The result of the step; any JSON.")
+
+
+class DecisionRequest(Ask):
+    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"note": "looks right"}, {}]})
+
+    note: str | None = Field(None, pattern=r"^[^\x00]+$", max_length=1000, description="Kept with the decision.")
+
+
 HeaderName = Annotated[str, Field(pattern=r"^[!#$%&'*+.^_`|~0-9A-Za-z-]+$", max_length=100, examples=["X-Shop"])]
 HeaderValue = Annotated[str, Field(pattern=r"^([!-~]([ -~\t]*[!-~])?)?$", max_length=2000)]
 EventType = Annotated[
     str, Field(pattern=r"^([a-z0-9_]+(\.[a-z0-9_]+)*(\.\*)?|\*)$", max_length=100, examples=["job.dead", "job.*", "*"])
 ]
-SignatureFormat = Literal["standard", "stripe", "sha256"]
+SignatureFormat = Literal["standard", "stripe", "sha256", "ed25519"]
 DeliveryState = Literal["pending", "delivered", "failed"]
-InFlight = Annotated[int, Field(strict=True, ge=1, le=100), BeforeValidator(_whole)]
+InFlight = Annotated[int, Field(strict=True, ge=1, le=100), BeforeValidator(whole)]
+PerMinute = Annotated[int, Field(strict=True, ge=1, le=60_000), BeforeValidator(whole)]
 Reason = Annotated[str, Field(pattern=r"^[^\x00]+$", max_length=1000)]  # PostgreSQL keeps no NUL
 
 
@@ -263,6 +416,32 @@ class SecretRequest(Ask):
     value: str = Field(
         min_length=6, max_length=65_536, description="At most 65,536 bytes of UTF-8. Never shown again, to anybody."
     )
+
+
+class GateRule(Ask):
+    """A rate, a breaker, or both."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={
+            "examples": [{"rate": 10, "per_s": 60, "burst": 2}, {"rate": 5, "failures": 5, "cooldown_s": 60}]
+        },
+    )
+
+    rate: Many | None = Field(None, description="So many starts in per_s seconds; any number if it is left out.")
+    per_s: Number | None = Field(None, ge=0.001, le=2_592_000, description="1 if it is left out.")
+    burst: Many | None = Field(None, description="Starts at once after a rest; 1 if it is left out.")
+    failures: Failures | None = Field(None, description="Failures that open the breaker; none if it is left out.")
+    ratio: Number | None = Field(None, ge=0, le=1, description="Share of the starts that they must be; 0.5.")
+    window_s: Number | None = Field(None, ge=1, le=86_400, description="Seconds in which they are counted; 60.")
+    cooldown_s: Number | None = Field(None, ge=0.1, le=86_400, description="Seconds that the breaker stays open; 30.")
+    probes: Probes | None = Field(None, description="Jobs that may then try; 1.")
+
+
+class GateHold(Ask):
+    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"seconds": 60}, {"seconds": 3600}]})
+
+    seconds: Number = Field(ge=0, le=2_592_000)
 
 
 class HeaderNames(Ask):
@@ -303,6 +482,8 @@ class EndpointRequest(Ask):
         json_schema_extra={"additionalProperties": False},
     )
     max_in_flight: InFlight = Field(10, description="Deliveries at once.")
+    max_per_minute: PerMinute | None = Field(None, description="Deliveries a minute; by default as it answers.")
+    ordered: bool = Field(False, strict=True, description="One after the other: what fails holds what comes after it.")
     timeout_s: Number = Field(15.0, ge=1, le=60, description="Seconds that the receiver has to answer.")
     disable_after_s: Number = Field(
         432_000.0, ge=3600, le=31_104_000, description="Seconds of nothing but failures that disable it."
@@ -358,6 +539,7 @@ class JobSummary(BaseModel):
     traceparent: str | None
     cancel_requested: bool
     group: str | None
+    gate: str | None
 
 
 class JobOut(JobSummary):
@@ -376,8 +558,24 @@ class JobMade(BaseModel):
     job: JobOut | None = Field(None, description="The whole job, after `Prefer: wait` saw it end.")
 
 
+class JobRefused(BaseModel):
+    """One job of a batch that is not atomic and was not made, as if it had been a request of its own."""
+
+    status: int
+    code: str
+    detail: str
+    hint: str | None
+
+
 class BatchMade(BaseModel):
-    data: list[JobMade]
+    data: list[JobMade | JobRefused]
+
+
+class Counted(BaseModel):
+    """How many jobs a bulk action would apply to now; it stops counting at 10,000."""
+
+    count: int
+    is_capped: bool
 
 
 class JobMoved(BaseModel):
@@ -423,6 +621,26 @@ class QueueOut(BaseModel):
     running: int
 
 
+class GateOut(BaseModel):
+    """A gate and the rule that holds for it; of a class, and of a gate that tenants share, no state is told."""
+
+    gate: str
+    shared: bool
+    rule: str | None
+    rate: int | None
+    per_s: float | None
+    burst: int | None
+    failures: int | None
+    ratio: float | None
+    window_s: float | None
+    cooldown_s: float | None
+    probes: int | None
+    state: Literal["closed", "open", "half-open"] | None
+    next_at: datetime | None
+    failed: int | None
+    waiting: int
+
+
 class QueuePaused(BaseModel):
     queue: str
     paused: bool
@@ -463,6 +681,7 @@ class KeyOut(BaseModel):
     expires_at: datetime | None
     revoked_at: datetime | None
     last_used_at: datetime | None
+    queues: list[str] | None
 
 
 class KeyMade(KeyOut):
@@ -471,7 +690,7 @@ class KeyMade(KeyOut):
 
 class TicketOut(BaseModel):
     ticket: str
-    job_id: UUID
+    job_id: UUID | None
     expires_at: datetime
 
 
@@ -530,6 +749,58 @@ class TickOut(BaseModel):
     at: datetime
 
 
+class FlowOut(BaseModel):
+    """A flow as it stands. ``stopping``: it is to end before all is done, and something still runs."""
+
+    flow_id: UUID
+    tenant_id: UUID
+    name: str
+    state: Literal["running", "succeeded", "failed", "canceled"]
+    reason: str | None
+    stopping: bool
+    deadline: datetime | None
+    created_at: datetime
+    finished_at: datetime | None
+    counts: dict[str, int] | None = Field(description="Steps by state, `skipped` among them; null in lists.")
+
+
+class FlowMade(BaseModel):
+    flow_id: UUID
+    state: Literal["running", "succeeded", "failed", "canceled"]
+
+
+class FlowMoved(FlowMade):
+    stopping: bool
+
+
+class StepOut(BaseModel):
+    job_id: UUID
+    name: str | None
+    kind: str
+    what: Literal["job", "approval", "signal", "sleep", "join"]
+    state: State | Literal["skipped"]
+    reason: str | None
+    after: list[UUID] = Field(description="The jobs it waits for.")
+    finished_at: datetime | None
+
+
+class ApprovalOut(BaseModel):
+    job_id: UUID
+    flow_id: UUID
+    flow: str
+    name: str | None
+    payload: Any
+    asked_at: datetime
+    expires_at: datetime | None
+    by_default: Literal["approve", "reject"]
+
+
+class SignalSent(BaseModel):
+    signal: str
+    key: str
+    taken: bool = Field(description="Whether a step has taken it already; otherwise it is kept.")
+
+
 class Attempts(BaseModel):
     data: list[AttemptOut]
 
@@ -540,12 +811,36 @@ class Schedules(BaseModel):
     has_more: bool
 
 
+class Flows(BaseModel):
+    data: list[FlowOut]
+    next_cursor: str | None
+    has_more: bool
+
+
+class Steps(BaseModel):
+    data: list[StepOut]
+    next_cursor: str | None
+    has_more: bool
+
+
+class Approvals(BaseModel):
+    data: list[ApprovalOut]
+    next_cursor: str | None
+    has_more: bool
+
+
 class Ticks(BaseModel):
     data: list[TickOut]
 
 
 class Queues(BaseModel):
     data: list[QueueOut]
+
+
+class Gates(BaseModel):
+    data: list[GateOut]
+    next_cursor: str | None
+    has_more: bool
 
 
 class Workers(BaseModel):
@@ -564,6 +859,12 @@ class Jobs(BaseModel):
     data: list[JobSummary]
     next_cursor: str | None
     has_more: bool
+
+
+class Overview(BaseModel):
+    """The newest jobs of the tenant."""
+
+    data: list[JobSummary]
 
 
 class AuditLog(BaseModel):
@@ -641,6 +942,8 @@ class EndpointOut(BaseModel):
     failing_since: datetime | None
     resting_until: datetime | None
     secrets: int
+    max_per_minute: int | None
+    ordered: bool
 
 
 class EndpointMade(EndpointOut):
@@ -702,3 +1005,203 @@ class DeliveryAttemptOut(BaseModel):
 
 class DeliveryAttempts(BaseModel):
     data: list[DeliveryAttemptOut]
+
+
+EMAIL = r"^[!-?A-~]+@[!-?A-~]+$"
+Role = Literal["owner", "admin", "member", "viewer"]
+
+
+class PersonOut(BaseModel):
+    """Somebody whom an issuer vouches for."""
+
+    person_id: UUID
+    email: str
+    name: str
+    is_operator: bool
+    created_at: datetime
+    signed_in_at: datetime
+
+
+class MembershipOut(BaseModel):
+    tenant_id: UUID
+    name: str
+    role: Role
+
+
+class Me(BaseModel):
+    """Who is signed in. Without a person it is the operator, by a login link."""
+
+    person: PersonOut | None
+    session_id: str
+    tenant_id: UUID | None = Field(description="The tenant that was chosen.")
+    role: Role | None
+    is_operator: bool
+    scopes: list[str]
+    tenants: list[MembershipOut] = Field(description="Those that can be chosen; an operator can choose any.")
+    csrf_token: str | None = Field(description="For X-CSRF-Token, where a cookie signs in.")
+
+
+class TenantChoice(Ask):
+    tenant: str | None = Field(min_length=1, max_length=100, description="Name or id.", examples=["acme"])
+
+
+class SessionOut(BaseModel):
+    session_id: str
+    kind: Literal["browser", "refresh"]
+    tenant_id: UUID | None
+    created_at: datetime
+    seen_at: datetime
+    expires_at: datetime
+
+
+class Sessions(BaseModel):
+    data: list[SessionOut]
+
+
+class PersonSettings(Ask):
+    """A person's own settings. ``app`` is for the front end: whatever it wants to find again."""
+
+    theme: Literal["system", "light", "dark"] = "system"
+    time_zone: Annotated[
+        str, Field(max_length=64, pattern=r"^[A-Za-z][A-Za-z0-9_+/-]*$", examples=["UTC", "Europe/Berlin"])
+    ] = "UTC"
+    app: dict[str, Any] = Field(default_factory=dict)
+
+
+class IdToken(Ask):
+    """An ID token of the issuer that this server trusts, as its sign-in button gave it to a front end."""
+
+    id_token: str = Field(min_length=1, max_length=16_384)
+    nonce: str | None = Field(
+        None, min_length=1, max_length=255, description="What the front end gave the button: the token must have it."
+    )
+    tenant: str | None = Field(None, min_length=1, max_length=100, description="Act in this tenant: name or id.")
+
+
+class RefreshToken(Ask):
+    refresh_token: str = Field(min_length=1, max_length=200)
+
+
+class Tokens(BaseModel):
+    access_token: str = Field(description="A JWT for `Authorization: Bearer`, for a few minutes.")
+    token_type: Literal["Bearer"]
+    expires_in: int = Field(description="Seconds.")
+    refresh_token: str = Field(description="For the next tokens, once; they bring another.")
+
+
+class MemberOut(BaseModel):
+    person_id: UUID
+    email: str
+    name: str
+    role: Role
+    created_at: datetime
+    signed_in_at: datetime
+
+
+class Members(BaseModel):
+    data: list[MemberOut]
+
+
+class MemberChange(Ask):
+    role: Role
+
+
+class InvitationRequest(Ask):
+    """Whoever signs in with this address, verified by the issuer, joins."""
+
+    email: str = Field(pattern=EMAIL, max_length=320, examples=["ada@example.com"])
+    role: Literal["owner", "admin", "member", "viewer", "operator"] = Field(
+        description="operator: of the installation's staff, for operators to give."
+    )
+    days: Number = Field(7, gt=0, le=90)
+    tenant: str | None = Field(None, min_length=1, max_length=100, description="Name or id; only the operator says it.")
+
+
+class InvitationOut(BaseModel):
+    invitation_id: UUID
+    tenant_id: UUID | None
+    email: str
+    role: str
+    invited_by: str
+    created_at: datetime
+    expires_at: datetime
+
+
+class Invitations(BaseModel):
+    data: list[InvitationOut]
+
+
+class ReportOut(BaseModel):
+    """What a job of kind ``report.generate`` made. ``lines`` are those of its table."""
+
+    report_id: UUID
+    name: str
+    title: str
+    format: Literal["html", "csv", "json", "xlsx"]
+    media_type: str
+    sha256: str
+    size: int
+    lines: int
+    created_at: datetime
+    expires_at: datetime
+
+
+class ReportLinked(ReportOut):
+    link: str = Field(description="Opens the report without a key, until link_expires_at.")
+    link_expires_at: datetime
+
+
+class Reports(BaseModel):
+    data: list[ReportOut]
+    next_cursor: str | None
+    has_more: bool
+
+
+class ReportAsked(BaseModel):
+    report_id: UUID = Field(description="That of its job: the report is there when the job has succeeded.")
+    state: State
+
+
+class JobEnded(BaseModel):
+    """What ``job.succeeded``, ``job.failed``, ``job.dead`` and ``job.canceled`` tell."""
+
+    job_id: UUID
+    kind: str
+    queue: str
+    state: Literal["succeeded", "failed", "dead", "canceled"]
+    key: str | None
+    tags: list[str] | None
+    created_at: datetime
+    finished_at: datetime
+    attempts: int
+    error: dict[str, Any] | None
+
+
+class EndpointDisabled(BaseModel):
+    endpoint_id: UUID
+    reason: str
+
+
+class EndpointTest(BaseModel):
+    message: str
+
+
+class ReportReady(BaseModel):
+    report_id: UUID
+    title: str
+    format: Literal["html", "csv", "json", "xlsx"]
+    lines: int
+    expires_at: datetime
+
+
+class WebhookEvent(BaseModel):
+    """The envelope of every event. The same ``id`` is the same event: it may come twice."""
+
+    id: UUID
+    type: str = Field(examples=["job.dead", "order.paid"])
+    api_version: Literal["1"]
+    tenant: UUID
+    subject_type: str
+    subject_id: str
+    occurred_at: datetime
+    data: Any = Field(description="What happened, by type.")

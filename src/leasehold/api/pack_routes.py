@@ -1,51 +1,50 @@
-"""The routes of packs, and what is asked of them: under the pack's own name, and nobody is let in without a key."""
+"""The routes of packs, and what is asked of them: an address of the pack's own, and a key unless they say otherwise."""
 
 from collections.abc import Iterable
-from importlib import import_module
 
 from fastapi import APIRouter
+from fastapi.dependencies.models import Dependant
 
-from leasehold.api.route import SCOPES, Route
+from leasehold.api.auth import signed_in
+from leasehold.api.route import ANYBODY, SCOPES, Route
 from leasehold.errors import LeaseholdError
 from leasehold.packs import Found
 
 
 def routes_of(found: Found, taken: Iterable[APIRouter]) -> APIRouter:
     """The router that the pack names; a route that does not fit, or whose name is taken, is refused with its path."""
-    router = _load(found)
-    if any(_is_own(route.path, found.pack.name) for ours in taken for route in ours.routes if isinstance(route, Route)):
-        raise _refused(found, f"/v1/{found.pack.name}", "is taken already")
+    router = found.load("routes", found.pack.routes, APIRouter)
+    ours = [route.path for other in taken for route in other.routes if isinstance(route, Route)]
+    for address in (f"/v1/{found.pack.name}", *found.pack.addresses):
+        if any(_is_under(path, address) for path in ours):
+            raise _refused(found, address, "is taken already")
     for route in router.routes:
         if not isinstance(route, Route):
             raise _refused(found, str(getattr(route, "path", route)), "is not made by leasehold.web.routes()")
-        if not _is_own(route.path, found.pack.name):
+        _check(found, route)
+    return router
+
+
+def _check(found: Found, route: Route) -> None:
+    extra = route.openapi_extra or {}
+    scopes, anybody = set(extra.get(SCOPES, ())), bool(extra.get(ANYBODY))
+    if not _is_under(route.path, f"/v1/{found.pack.name}"):
+        if not any(_is_under(route.path, own) for own in found.pack.addresses):
             raise _refused(found, route.path, f"lies outside /v1/{found.pack.name}")
-        scopes = set((route.openapi_extra or {}).get(SCOPES, ()))
-        if not scopes or "operator" in scopes:
-            raise _refused(
-                found, route.path, 'lets in keys that have no tenant: say openapi_extra=web.needs("jobs:read")'
-            )
-    return router
+        if not anybody or route.methods != {"GET"}:
+            raise _refused(found, route.path, "is a page: it takes GET alone, and needs web.anybody()")
+    if anybody and (scopes or _wants_caller(route.dependant)):
+        raise _refused(found, route.path, "is for anybody, and cannot ask whose key it is")
+    if not anybody and (not scopes or "operator" in scopes):
+        raise _refused(found, route.path, 'lets in keys that have no tenant: say openapi_extra=web.needs("jobs:read")')
 
 
-def _is_own(path: str, pack: str) -> bool:
-    return path == f"/v1/{pack}" or path.startswith((f"/v1/{pack}/", f"/v1/{pack}:"))
+def _wants_caller(dependant: Dependant) -> bool:
+    return dependant.call is signed_in or any(_wants_caller(child) for child in dependant.dependencies)
 
 
-def _load(found: Found) -> APIRouter:
-    module, _, name = (found.pack.routes or "").partition(":")
-    try:
-        router = getattr(import_module(module), name)
-    except Exception as problem:
-        raise LeaseholdError(
-            f"{found}: its routes {found.pack.routes} cannot be loaded: {type(problem).__name__}: {problem}",
-            hint=f"repair or uninstall {found.distribution}, or leave the pack out with LEASEHOLD_PACKS",
-        ) from problem
-    if not isinstance(router, APIRouter):
-        raise LeaseholdError(
-            f"{found}: {found.pack.routes} is a {type(router).__name__}, not made by leasehold.web.routes()"
-        )
-    return router
+def _is_under(path: str, address: str) -> bool:
+    return path == address or path.startswith((f"{address}/", f"{address}:"))
 
 
 def _refused(found: Found, path: str, why: str) -> LeaseholdError:

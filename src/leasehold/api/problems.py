@@ -14,14 +14,17 @@ from starlette.responses import Response
 from leasehold.errors import (
     BadInput,
     BadSetting,
+    Changed,
     Conflict,
     FetchRefused,
     LeaseholdError,
+    LeaseLost,
     NotFound,
     OtherRequest,
     QuotaExceeded,
     TooLarge,
     Unreachable,
+    WorkerLost,
 )
 
 MEDIA_TYPE = "application/problem+json"
@@ -31,18 +34,22 @@ CODES: dict[str, tuple[int, str]] = {
     "bad_request": (400, "the request cannot be read as it stands"),
     "bad_json": (400, "the body is not JSON, nested too deeply, or says a name twice"),
     "bad_parameter": (400, "a parameter or header is unknown, given twice or not of its form"),
-    "unauthenticated": (401, "there is no key, or it is not valid"),
-    "forbidden": (403, "the key is valid, but not for this"),
+    "unauthenticated": (401, "there is no key or session, or it is not valid"),
+    "forbidden": (403, "the key or session is valid, but not for this"),
+    "forged": (403, "a cookie signs in only with the page's own Origin and the session's CSRF token"),
     "not_found": (404, "there is no such thing for this key"),
     "method_not_allowed": (405, "this address has other methods"),
     "conflict": (409, "the thing is in another state than the request needs"),
     "no_result": (409, "the job has not succeeded, so it has no result"),
+    "lease_lost": (409, "the lease was taken, or never was this worker's: stop the attempt, nothing was written"),
+    "worker_lost": (409, "the worker was silent too long, or is not this key's: stop its attempts and register anew"),
+    "changed": (412, "the thing is no longer what the If-Match names"),
     "too_large": (413, "the body is larger than allowed"),
     "unsupported_media_type": (415, "the body is not application/json"),
     "invalid": (422, "the body can be read, but says something that cannot be"),
     "key_reused": (422, "the Idempotency-Key was used for another request"),
     "rate_limited": (429, "too many requests; Retry-After says when to come back"),
-    "quota_exceeded": (429, "the tenant has too many jobs waiting, secrets or endpoints"),
+    "quota_exceeded": (429, "the tenant has too many jobs waiting, secrets, endpoints or workers"),
     "too_many_streams": (429, "the tenant has too many streams and waiting requests open"),
     "internal": (500, "a fault of ours; the request id finds it in the log"),
     "unavailable": (503, "the database does not answer now, or this server lacks a setting that this needs"),
@@ -150,8 +157,14 @@ def of_error(problem: LeaseholdError) -> Problem:
             return Problem("not_found", str(problem), hint=hint)
         case OtherRequest():
             return Problem("key_reused", str(problem), hint=hint)
+        case Changed():
+            return Problem("changed", str(problem), hint=hint)
         case Conflict():
             return Problem("conflict", str(problem), hint=hint)
+        case LeaseLost():
+            return Problem("lease_lost", str(problem), hint=hint)
+        case WorkerLost():
+            return Problem("worker_lost", str(problem), hint=hint)
         case TooLarge():
             return Problem("too_large", str(problem), hint=hint)
         case BadSetting():

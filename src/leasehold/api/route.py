@@ -6,14 +6,17 @@ from typing import Any
 from fastapi import APIRouter, Request, Response
 from fastapi.routing import APIRoute
 
-from leasehold.api.auth import client_address, sign_in
+from leasehold.api.auth import sign_in
 from leasehold.api.body import StrictRequest
+from leasehold.api.here import client_address
 from leasehold.api.limits import refuse_if_spent
 from leasehold.api.problems import Problem
 from leasehold.api.services import services_of
 
 SCOPES = "x-leasehold-scopes"
 TICKETS = "x-leasehold-tickets"
+ANYBODY = "x-leasehold-anybody"
+ANY_QUERY = "x-leasehold-any-query"  # others lead here, and add what they like
 
 
 def needs(*scopes: str, tickets: bool = False) -> dict[str, Any]:
@@ -21,20 +24,28 @@ def needs(*scopes: str, tickets: bool = False) -> dict[str, Any]:
     return {SCOPES: list(scopes)} | ({TICKETS: True} if tickets else {})
 
 
+def anybody() -> dict[str, Any]:
+    """What stands in the document of a pack's route that needs no key. It gets a ``Stranger``, and no tenant."""
+    return {ANYBODY: True}
+
+
 class Route(APIRoute):
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         answer = super().get_route_handler()
         extra = self.openapi_extra or {}
         scopes = frozenset(extra.get(SCOPES, ()))
-        tickets = bool(extra.get(TICKETS))
+        tickets, any_query = bool(extra.get(TICKETS)), bool(extra.get(ANY_QUERY))
         known = {field.alias for field in self.dependant.query_params}
+        conditional = "if-match" in {field.alias for field in self.dependant.header_params}
 
         async def handle(request: Request) -> Response:
             refuse_if_spent(services_of(request).ip_requests.take(client_address(request)))
             if scopes:
                 request.state.caller = await sign_in(request, scopes, tickets=tickets)
-            _check_query(request, known)
-            _refuse_if_match(request)
+            if not any_query:
+                _check_query(request, known)
+            if not conditional:
+                _refuse_if_match(request)
             return await answer(StrictRequest(request.scope, request.receive))
 
         return handle

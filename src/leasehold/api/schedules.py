@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 from fastapi import Query, Request, Response
 
-from leasehold.api.answers import Answer, answer, plain, tagged
+from leasehold.api.answers import Answer, IfMatch, answer, names_revision, plain, tagged
 from leasehold.api.auth import Caller, SignedIn
 from leasehold.api.idempotency import IdempotencyKey, once
 from leasehold.api.models import Name, ScheduleOut, ScheduleRequest, ScheduleRun, Schedules, Ticks
@@ -15,6 +15,7 @@ from leasehold.engine import schedules as engine
 from leasehold.engine.database import Database
 from leasehold.engine.schedules import ScheduleInfo
 from leasehold.engine.scope import Acting, Scope
+from leasehold.redact import MASK
 
 routes = router("schedules")
 READ = needs("jobs:read")
@@ -35,7 +36,8 @@ async def list_(request: Request, caller: SignedIn, limit: Limit = 50, cursor: N
     shown, more = found[:limit], len(found) > limit
     last = shown[-1].name if more else None
     headers = {"Link": f'</v1/schedules?limit={limit}&cursor={last}>; rel="next"'} if more else {}
-    return answer({"data": [_told(info) for info in shown], "next_cursor": last, "has_more": more}, headers=headers)
+    data = [_told(caller, info) for info in shown]
+    return answer({"data": data, "next_cursor": last, "has_more": more}, headers=headers)
 
 
 @routes.get(
@@ -46,7 +48,8 @@ async def list_(request: Request, caller: SignedIn, limit: Limit = 50, cursor: N
     openapi_extra=READ,
 )
 async def get(request: Request, caller: SignedIn, name: Name) -> Response:
-    return tagged(request, _told(await _schedules(request, caller).get(name)))
+    info = await _schedules(request, caller).get(name)
+    return tagged(request, _told(caller, info), revision=info.revision)
 
 
 @routes.put(
@@ -56,13 +59,22 @@ async def get(request: Request, caller: SignedIn, name: Name) -> Response:
     response_model=ScheduleOut,
     openapi_extra=WRITE,
 )
-async def put(request: Request, caller: SignedIn, name: Name, body: ScheduleRequest) -> Response:
+async def put(
+    request: Request, caller: SignedIn, name: Name, body: ScheduleRequest, if_match: IfMatch = None
+) -> Response:
     given = body.model_dump(exclude={"kind", "payload", "options", "every_s", "jitter_s"})
     options = body.options.model_dump(exclude_none=True) if body.options else {}
-    info = await _schedules(request, caller).put(
-        name, body.kind, body.payload, every=body.every_s, jitter=body.jitter_s, **given, **options
+    info = await _schedules(request, caller).put_if(
+        lambda found: names_revision(if_match, found.revision if found else None),
+        name,
+        body.kind,
+        body.payload,
+        every=body.every_s,
+        jitter=body.jitter_s,
+        **given,
+        **options,
     )
-    return answer(_told(info))
+    return answer(_told(caller, info))
 
 
 @routes.delete(
@@ -133,7 +145,7 @@ async def _acted(
     request: Request, caller: Caller, key: str | None, act: Callable[[engine.Schedules], Awaitable[ScheduleInfo]]
 ) -> Response:
     async def operate(scope: Scope) -> Answer:
-        return Answer(status=200, value=_told(await act(_schedules(request, caller, scope))))
+        return Answer(status=200, value=_told(caller, await act(_schedules(request, caller, scope))))
 
     return await once(request, caller, key, operate)
 
@@ -144,5 +156,6 @@ def _schedules(request: Request, caller: Caller, db: Database | None = None) -> 
     return engine.Schedules(db or Acting(services.db, caller.actor), caller.tenant, services.backend.announce)
 
 
-def _told(info: ScheduleInfo) -> dict[str, Any]:
-    return plain(info) | {"words": info.words, "next_runs": [] if info.paused else info.next_runs()}
+def _told(caller: Caller, info: ScheduleInfo) -> dict[str, Any]:
+    told = plain(info) | {"words": info.words, "next_runs": [] if info.paused else info.next_runs()}
+    return told if caller.sees_payloads else told | {"payload": MASK}

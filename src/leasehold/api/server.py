@@ -2,13 +2,14 @@
 
 import asyncio
 import socket
-from collections.abc import AsyncIterator, Iterable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 
 import uvicorn
+from fastapi import FastAPI
 
 from leasehold.api import create_app, open_services
-from leasehold.api.health import is_loopback
+from leasehold.api.here import is_loopback
 from leasehold.api.hub import Hub
 from leasehold.errors import LeaseholdError
 from leasehold.packs import Found
@@ -40,16 +41,26 @@ class _Server(uvicorn.Server):
 
 
 @asynccontextmanager
-async def serving(settings: Settings, *, packs: Iterable[Found] = (), search: bool = False) -> AsyncIterator[str]:
+async def serving(
+    settings: Settings,
+    *,
+    packs: Iterable[Found] = (),
+    mount: Callable[[FastAPI, Iterable[Found]], None] | None = None,
+    search: bool = False,
+) -> AsyncIterator[str]:
     """Serve, with the routes of these packs, until the end of the block; gives the URL.
 
-    With ``search``, a busy port gives way to the next free one.
+    ``mount`` puts pages beside them. With ``search``, a busy port gives way to the next free one.
     """
+    packs = list(packs)
     loopback = is_loopback(settings.host)
     listener = listen(settings.host, settings.port, search=search)
     async with open_services(settings, loopback=loopback) as services:
+        app = create_app(services, packs)
+        if mount:
+            mount(app, packs)
         config = uvicorn.Config(
-            create_app(services, packs),
+            app,
             log_config=None,
             access_log=False,
             server_header=False,

@@ -18,7 +18,7 @@ routes = router("tickets")
 @routes.post(
     "/v1/tickets",
     operation_id="tickets.create",
-    summary="A ticket that opens the stream of one job, once, within a minute",
+    summary="A ticket that opens one stream, of a job or of the tenant, once, within a minute",
     status_code=201,
     response_model=TicketOut,
     openapi_extra=needs("jobs:read"),

@@ -56,6 +56,8 @@ async def create(request: Request, caller: SignedIn, body: EndpointRequest) -> R
             header_names=body.header_names.model_dump(exclude_none=True),
             headers=body.headers,
             max_in_flight=body.max_in_flight,
+            max_per_minute=body.max_per_minute,
+            ordered=body.ordered,
             timeout_s=body.timeout_s,
             disable_after=timedelta(seconds=body.disable_after_s),
         )

@@ -1,0 +1,151 @@
+"""What is new for whole tenants: one look at the database for all streams of a process, however many clients there are.
+
+A position in the feed is a snapshot of the database, as text. A look tells what is visible now and was not visible to
+the last one, so nothing is lost and nothing comes twice, however late a transaction commits; a reader that comes back
+names its snapshot. All that one look finds for a tenant is one message: a reader has it, or has not.
+"""
+
+import asyncio
+import logging
+import re
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Self
+from uuid import UUID
+
+from leasehold.api.follower import POLL_SECONDS, TICK_SECONDS, Follower
+from leasehold.engine import watch
+from leasehold.engine.database import Database
+from leasehold.engine.watch import Fact
+from leasehold.errors import LeaseholdError
+from leasehold.log import emit
+
+#: A snapshot: the oldest transaction under way, the next one to come, and those under way in between.
+_SNAPSHOT = re.compile(r"([0-9]{1,19}):([0-9]{1,19}):([0-9]{1,19}(,[0-9]{1,19})*)?", re.ASCII)
+#: So many transactions back a reader may go on; what is older starts anew.
+_FURTHEST = 10_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Patch:
+    """What one look found for one tenant; None where it was too much to be told."""
+
+    snapshot: str
+    facts: Sequence[Fact] | None
+
+
+class Feed:
+    """``listens`` says whether news is heard; else there is a look at every tick."""
+
+    def __init__(self, db: Database, listens: Callable[[], bool]) -> None:
+        self._db = db
+        self._listens = listens
+        self._followers: dict[UUID, set[Follower[Patch]]] = {}
+        self._snapshot: str | None = None  # of the last look, while anybody follows
+        self._looking = asyncio.Lock()
+        self._someone = asyncio.Event()
+        self._news = asyncio.Event()
+        self._closed = False
+        self._task: asyncio.Task[None] | None = None
+
+    async def __aenter__(self) -> Self:
+        self._task = asyncio.create_task(self._watch())
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+        if self._task is not None:
+            self._task.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._task
+
+    def heard(self) -> None:
+        self._news.set()
+
+    def close(self) -> None:
+        self._closed = True
+        for followers in self._followers.values():
+            for follower in followers:
+                follower.drop()
+
+    @asynccontextmanager
+    async def follow(self, tenant: UUID) -> AsyncIterator[tuple[Follower[Patch], str]]:
+        """What is new for the tenant after the snapshot that is given with it."""
+        follower: Follower[Patch] = Follower()
+        async with self._looking:  # a look that is under way does not ask for this tenant
+            if self._snapshot is None:
+                self._snapshot = (await watch.tenant_news(self._db, [], None)).snapshot
+            since = self._snapshot
+            self._followers.setdefault(tenant, set()).add(follower)
+        self._someone.set()
+        if self._closed:
+            follower.drop()
+        try:
+            yield follower, since
+        finally:
+            self._leave(tenant, follower)
+
+    async def missed(self, tenant: UUID, after: str, until: str) -> Sequence[Fact] | None:
+        """What a reader that comes back has missed between two snapshots, or None where it has to start anew."""
+        if not _is_near(after, until):
+            return None
+        news = await watch.tenant_news(self._db, [tenant], after, until=until)
+        return news.facts if news.complete else None
+
+    def _leave(self, tenant: UUID, follower: Follower[Patch]) -> None:
+        followers = self._followers[tenant]
+        followers.discard(follower)
+        if not followers:
+            del self._followers[tenant]
+        if not self._followers:
+            self._someone.clear()
+            self._snapshot = None
+
+    async def _watch(self) -> None:
+        while True:
+            await self._someone.wait()
+            await asyncio.sleep(TICK_SECONDS)
+            if self._listens():  # else a tick is all we wait
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(POLL_SECONDS - TICK_SECONDS):
+                        await self._news.wait()
+            self._news.clear()
+            try:
+                async with self._looking:
+                    await self._look()
+            except LeaseholdError as problem:
+                emit("streams wait for the database", level=logging.WARNING, problem=problem)
+                await asyncio.sleep(1.0)
+
+    async def _look(self) -> None:
+        if self._snapshot is None:  # the last one has left meanwhile
+            return
+        news = await watch.tenant_news(self._db, list(self._followers), self._snapshot)
+        if not self._followers:
+            return
+        self._snapshot = news.snapshot
+        by_tenant: dict[UUID, list[Fact]] = {}
+        for fact in news.facts:
+            by_tenant.setdefault(fact.tenant_id, []).append(fact)
+        for tenant, followers in self._followers.items():
+            facts = by_tenant.get(tenant, []) if news.complete else None
+            if facts or facts is None:
+                for follower in followers:
+                    follower.give(Patch(snapshot=news.snapshot, facts=facts))
+
+
+def is_snapshot(text: str) -> bool:
+    return bool(_SNAPSHOT.fullmatch(text)) and len(text) < 2000
+
+
+def _is_near(after: str, until: str) -> bool:
+    """Whether one can go on from there: it is no snapshot of another database, or of long ago."""
+    if not is_snapshot(after):
+        return False
+    lowest, highest = (int(part) for part in after.split(":")[:2])
+    now_lowest, now_highest = (int(part) for part in until.split(":")[:2])
+    return lowest <= highest <= now_highest and now_lowest - lowest <= _FURTHEST
