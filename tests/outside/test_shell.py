@@ -1,4 +1,4 @@
-"""``leasehold webhooks …`` as real processes, with the receiver that comes with it."""
+"""``leasehold webhooks …`` and ``leasehold reports …`` as real processes, with the receiver that comes with it."""
 
 import http.client
 import re
@@ -6,6 +6,7 @@ import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -106,3 +107,31 @@ def test_what_cannot_be_says_why(shell: Shell, arguments: tuple[str, ...], words
 def test_a_header_comes_from_the_environment(shell: Shell) -> None:
     made = shell("add", "https://example.com/", "--header", "X-Key=MY_KEY", "--json", MY_KEY="k_123456789").json
     assert shell.json("get", made["endpoint_id"])["headers"] == ["X-Key"]
+
+
+# -- reports --------------------------------------------------------------------------------------------------------
+
+
+def test_a_report_from_its_making_to_its_end(shell: Shell, tmp_path: Path) -> None:
+    def reports(*arguments: str, code: int = 0, **env: str) -> Said:
+        said = leasehold("reports", *arguments, env=shell.env | env)
+        assert said.code == code, said.err
+        return said
+
+    page, table, data = tmp_path / "jobs.html", tmp_path / "sold.csv", tmp_path / "sold.json"
+    data.write_text('[{"day": "monday", "sold": 7}]')
+    with started("worker", env=shell.env | WORKER) as worker:
+        worker.said("worker started")
+        report_id = reports("create", "jobs", "--to", str(page)).out.strip()
+        reports("create", "--data", str(data), "--format", "csv", "--title", "Sold", "--to", str(table))
+    assert report_id in page.read_text(), "the job that makes it is one of the jobs"
+    assert table.read_bytes() == b"day,sold\r\nmonday,7\r\n"
+    assert sorted(one["title"] for one in reports("list", "--json").json) == ["Jobs", "Sold"]
+    link = reports("link", report_id, LEASEHOLD_PUBLIC_URL="https://jobs.example.com").out.strip()
+    assert link.startswith(f"https://jobs.example.com/v1/reports/{report_id}/file?expires=")
+    again = tmp_path / "again.html"
+    reports("download", report_id, "--to", str(again))
+    assert again.read_bytes() == page.read_bytes()
+    reports("remove", report_id)
+    reports("download", report_id, "--to", str(again), code=3)
+    assert "activity has no filter state" in reports("create", "activity", "--state", "dead", code=2).err

@@ -21,6 +21,12 @@ async def fine(ctx: Context) -> int:
     return os.getpid()
 
 
+@app.handler("i.results", isolate=True)
+async def results(ctx: Context) -> dict[str, Any]:
+    """What an isolated step hears of its parents."""
+    return await ctx.results()
+
+
 @app.handler("t.slow")
 async def slow(ctx: Context) -> str:
     await ctx.progress(1)

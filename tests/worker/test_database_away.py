@@ -141,7 +141,7 @@ async def test_attempts_outlive_terminated_backends(cell: Cell, shop: Shop) -> N
         for _ in range(5):
             for row in await cell.look(
                 "select pid from pg_stat_activity where datname = current_database()"
-                " and application_name = 'leasehold-worker' order by random() limit 2"
+                " and application_name like 'leasehold-worker/%' order by random() limit 2"
             ):
                 with suppress(ProcessLookupError):
                     os.kill(row["pid"], signal.SIGTERM)

@@ -234,8 +234,26 @@ async def test_log_lines_are_bounded_and_fields_may_be_anything(
         ("strange \ufffd", "warning"),
         ("big", "error"),
         ("line 0", "info"),
-        ("more than 3 log lines: the others are not stored", "warning"),
+        ("more than 3 log lines, or 1 MiB of them: the others are not stored", "warning"),
     ]
+
+
+async def test_long_log_lines_are_bounded_by_what_they_hold_together(
+    cell: Cell, shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(context, "LOG_SIZE", 10_000)
+    app = Leasehold()
+
+    @app.handler("t.lengthy")
+    async def lengthy(ctx: Context) -> None:
+        for _ in range(9):
+            await ctx.log.info("x" * 4000)
+
+    async with running(cell, app):
+        job = await shop.run("t.lengthy")
+    messages = [e.message or "" for e in await shop.events(job.job_id, "log")]
+    assert [len(one) for one in messages[:-1]] == [4000, 4000]
+    assert "not stored" in messages[-1]
 
 
 async def test_progress_of_an_attempt_whose_lease_is_gone_ends_it_without_a_trace(cell: Cell, shop: Shop) -> None:

@@ -124,7 +124,9 @@ async def _refuse(ctx: Context, order: Request, fetched: Fetched) -> None:
     reason = f"{order.method.upper()} {fetched.url} answered {fetched.status}: {text[:500]}"
     if is_passing(fetched.status):
         wait = retry_after(fetched)
-        raise Retry(reason, after=None if wait is None else min(wait, LONGEST_WAIT_S))
+        if wait is None:
+            raise Retry(reason)
+        raise Retry(reason, after=min(wait, LONGEST_WAIT_S), gate=True)
     raise Fail(reason)
 
 

@@ -7,12 +7,13 @@ import time
 from dataclasses import dataclass
 from uuid import UUID
 
+from leasehold import tracing
 from leasehold.app import Leasehold
 from leasehold.connectors.answers import retry_after
 from leasehold.context import Context
-from leasehold.engine import webhooks
+from leasehold.engine import jobs, webhooks
 from leasehold.engine.webhooks import Letter
-from leasehold.errors import BadInput, FetchError
+from leasehold.errors import BadInput, FetchError, NotFound
 from leasehold.net import signature
 from leasehold.outcomes import Cancel, Fail, Retry, Snooze
 from leasehold.redact import MASK
@@ -50,7 +51,7 @@ async def deliver(ctx: Context, order: Order) -> None:
         case "busy":
             raise Snooze("the endpoint is busy, or rests", after=sending.delay_s)
         case "wait":
-            raise Cancel("the endpoint is paused: it is sent when the endpoint goes on")
+            raise Cancel(f"{sending.reason}: it is sent later")
         case "disabled":
             raise Fail(f"the endpoint is disabled: {sending.reason}")
     assert sending.letter is not None
@@ -60,7 +61,8 @@ async def deliver(ctx: Context, order: Order) -> None:
 async def _send(ctx: Context, order: Order, letter: Letter) -> None:
     own, headers = _opened(ctx, letter)
     began = time.monotonic()
-    answered = await _posted(ctx, letter, own | headers)
+    with tracing.span("webhook", parent=await _trace_of(ctx, letter), leasehold__job_id=str(ctx.job_id)):
+        answered = await _posted(ctx, letter, own | headers)
     is_last = ctx.attempt >= ctx.max_attempts
     state = await webhooks.end_delivery(
         ctx.link.db,
@@ -113,6 +115,17 @@ async def _posted(ctx: Context, letter: Letter, headers: dict[str, str]) -> Answ
         return Answered(error=ctx.told(str(problem)))
     body = ctx.told(fetched.text)[:KEPT_BYTES]
     return Answered(status=fetched.status, body=body, retry_after_s=retry_after(fetched))
+
+
+async def _trace_of(ctx: Context, letter: Letter) -> str | None:
+    """The trace of the job that the event tells of; while nobody traces, nobody asks."""
+    event = json.loads(letter.body) if tracing.is_on() else {}
+    if event.get("subject_type") != "job":
+        return None
+    try:
+        return (await jobs.get_job(ctx.link.db, ctx.tenant_id, UUID(event["subject_id"]))).traceparent
+    except (NotFound, ValueError):  # ValueError: somebody's own kind of job
+        return None
 
 
 def _judge(ctx: Context, answered: Answered, state: str) -> None:

@@ -7,8 +7,8 @@ from enum import StrEnum
 from typing import Any
 from uuid import UUID
 
-from leasehold import payload
-from leasehold.context import Context, Link, Signals
+from leasehold import payload, tracing
+from leasehold.context import Context, Emitted, Link, Signals
 from leasehold.errors import FetchError, LeaseLost
 from leasehold.handlers import Handler
 from leasehold.job import Ended, Grant
@@ -41,7 +41,7 @@ class Execution:
     """
 
     __slots__ = (
-        "cancel_at", "completed", "completing", "due_at", "grant", "handler", "hard_at", "secrets",
+        "cancel_at", "completed", "completing", "due_at", "emitted", "grant", "handler", "hard_at", "secrets",
         "signals", "soft_at", "started_at", "stop", "task", "worker_id",
     )  # fmt: skip
 
@@ -52,6 +52,7 @@ class Execution:
         self.worker_id = worker_id
         self.signals = Signals()
         self.secrets: list[str] = []  # that the handler has used
+        self.emitted: list[Emitted] = []  # to be told if it succeeds
         self.started_at = now
         self.soft_at: float | None = now + (handler.soft_timeout or grant.timeout_s / 2)
         self.hard_at = now + grant.timeout_s
@@ -74,6 +75,11 @@ class Execution:
             "attempt": grant.attempt,
             "trace_id": trace_id,
         }
+
+    def passed_on(self, options: dict[str, Any]) -> dict[str, Any]:
+        """The options of a job that this attempt asks for: it belongs to the same trace."""
+        trace = tracing.traceparent() or self.grant.traceparent
+        return {"traceparent": trace, **options} if trace else options
 
     def look_at_moments(self) -> None:
         """One of them has changed: find the next one."""
@@ -112,6 +118,8 @@ async def run_attempt(
     conceal_task(execution.secrets)
     try:
         result = scrubbed(await run(execution, ctx), execution.secrets)
+        if execution.emitted and not execution.completed:
+            await ctx.link.complete(result)
     except LeaseLost:
         return None
     except BaseException as error:  # whatever a handler raises, the worker lives
@@ -119,6 +127,27 @@ async def run_attempt(
     else:
         ended = Ended(token=execution.grant.token, outcome="succeeded", result=result)
     return None if execution.completed or execution.stop is Stop.LOST else ended
+
+
+async def traced(execution: Execution, attempt: Awaitable[Ended | None]) -> Ended | None:
+    """The attempt inside a span that continues the trace of the enqueue."""
+    grant = execution.grant
+    with tracing.span(
+        f"attempt {grant.kind}",
+        "consumer",
+        parent=grant.traceparent,
+        leasehold__job_id=str(grant.job_id),
+        leasehold__tenant_id=str(grant.tenant_id),
+        leasehold__kind=grant.kind,
+        leasehold__queue=grant.queue,
+        leasehold__attempt=grant.attempt,
+    ) as span:
+        ended = await attempt
+        outcome = ended.outcome if ended else "succeeded" if execution.completed else "dropped"
+        span.set("leasehold.outcome", outcome)
+        if outcome in ("errored", "failed", "dropped"):
+            span.fail(outcome)
+        return ended
 
 
 def context(link: Link, execution: Execution, resources: Mapping[str, Any]) -> Context:
@@ -158,7 +187,8 @@ def _judge(execution: Execution, error: BaseException) -> Ended | None:
         case Elsewhere():
             return Ended(token=token, outcome=error.outcome, error=error.error, delay_s=error.delay_s)
         case Snooze():
-            return Ended(token=token, outcome="snoozed", delay_s=error.after)
+            why = describe(error, secrets=secrets) if error.gate else None
+            return Ended(token=token, outcome="snoozed", error=why, delay_s=error.after)
         case Retry():
             return Ended(token=token, outcome="errored", error=describe(error, secrets=secrets), delay_s=error.after)
         case Cancel():

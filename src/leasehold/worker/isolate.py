@@ -3,9 +3,9 @@
 Each attempt gets a fresh process, because nothing of one tenant's job should be left for the next; starting one takes a
 few tenths of a second, so a spare waits for each kind. Worker and process talk over a socket in lines of JSON:
 
-    worker:   {"job": …, "payload": …}      run this           process:  {"say": …} {"extend": …}   for the database
+    worker:   {"job": …, "payload": …}      run this           process:  {"say": …} {"emit": …} …   for the database
               {"signals": …}                cancelled, late              {"ended": …}               the last word
-              {"answer": …}                 to say and extend
+              {"answer": …}                 to all but the last
 
 A process that ends without its last word was killed or crashed, and its exit code says how. This is the worker's side;
 ``isolated`` is the other.
@@ -17,10 +17,11 @@ import signal
 import socket
 import sys
 from contextlib import suppress
+from dataclasses import asdict
 from typing import Any, Self
 from uuid import UUID
 
-from leasehold.context import Context, Signals
+from leasehold.context import Context, Emitted, Signals
 from leasehold.errors import LeaseholdError, LeaseLost
 from leasehold.handlers import Handler
 from leasehold.log import emit
@@ -140,8 +141,15 @@ async def _answer(ctx: Context, message: dict[str, Any]) -> dict[str, Any]:
         if "enqueue" in message:
             made = await ctx.link.enqueue(**message["enqueue"])
             return {"value": [{"job_id": str(job.job_id), "state": job.state, "created": job.created} for job in made]}
+        if "emit" in message:
+            await ctx.link.emit(Emitted(**message["emit"]))
+            return {"value": None}
+        if "ask_leave" in message:
+            return {"value": await ctx.link.ask_leave(**message["ask_leave"])}
         if "secret" in message:
             return {"value": await ctx.secret(message["secret"])}
+        if "parents" in message:
+            return {"value": [asdict(found) | {"job_id": str(found.job_id)} for found in await ctx.parents()]}
         event = message["say"]
         if event["type_"] == "log":
             emit("handler says", job_id=ctx.job_id, text=event["message"])

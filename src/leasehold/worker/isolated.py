@@ -13,6 +13,7 @@ import sys
 import time
 from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager, suppress
+from dataclasses import asdict
 from datetime import datetime
 from functools import cached_property, partial
 from operator import attrgetter
@@ -21,8 +22,10 @@ from uuid import UUID
 
 from leasehold import errors
 from leasehold.app import Kind
-from leasehold.context import Context, Signals, Transaction
+from leasehold.context import Context, Emitted, Signals, Transaction
+from leasehold.engine.bodies import Bodies
 from leasehold.engine.database import Database
+from leasehold.engine.flows import Parent
 from leasehold.handlers import Handler
 from leasehold.job import Enqueued, Grant, State
 from leasehold.net.fetch import Fetcher
@@ -64,8 +67,26 @@ class SocketLink:
             "an isolated attempt has no database: ctx.transaction() is not there", hint="leave isolate=True out"
         )
 
+    async def emit(self, emitted: Emitted) -> None:
+        await self._ask(emit=asdict(emitted))
+
+    async def complete(self, result: str | None) -> None:
+        raise NotImplementedError("the worker ends the attempt")
+
+    async def ask_leave(self, url: str, agent: str | None) -> float:
+        return float(await self._ask(ask_leave={"url": url, "agent": agent}))
+
     async def secret(self, name: str) -> str:
         return str(await self._ask(secret=name))
+
+    async def parents(self) -> list[Parent]:
+        return [Parent(**found | {"job_id": UUID(found["job_id"])}) for found in await self._ask(parents=True)]
+
+    @property
+    def bodies(self) -> Bodies:
+        raise errors.BadInput(
+            "an isolated attempt has no database: ctx.bodies is not there", hint="leave isolate=True out"
+        )
 
     @cached_property
     def fetcher(self) -> Fetcher:

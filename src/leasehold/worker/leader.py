@@ -31,6 +31,7 @@ TICK_SECONDS = 0.1
 _DUTY_SECONDS = 3.0
 _RENEW_SECONDS = 1.0
 _LANES_SECONDS = 1.0
+_TOKENS_SECONDS = 1.0  # reaping asks for their floor each second; while an enqueue is held open the walk is long
 _GENERATIONS = 48
 
 
@@ -96,13 +97,14 @@ class TokenWalk:
 
 
 class Leader:
-    """One tick is one walk over all lanes and one over the leases."""
+    """One tick is one walk over all lanes, and now and then one over the leases."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
         self._lanes: dict[int, Walk] = {}
         self._lanes_at = 0.0
         self._tokens = TokenWalk()
+        self._tokens_at = 0.0
         self._publish_token: int | None = None
 
     async def tick(self) -> int:
@@ -113,8 +115,7 @@ class Leader:
         swept = await upkeep.sweep(self._db, lanes, [walk.start for walk in walks], [walk.publish for walk in walks])
         for seen in swept:
             self._lanes[seen.lane].saw(Snapshot.parse(seen.snapshot), seen.floor)
-        snapshot, floor = await upkeep.sweep_tokens(self._db, self._publish_token)
-        self._publish_token = self._tokens.saw(Snapshot.parse(snapshot), floor)
+        await self._walk_tokens()
         return sum(seen.moved for seen in swept)
 
     async def _find_lanes(self) -> None:
@@ -122,6 +123,12 @@ class Leader:
             for lane in await upkeep.list_lanes(self._db):
                 self._lanes.setdefault(lane, Walk())
             self._lanes_at = time.monotonic() + _LANES_SECONDS
+
+    async def _walk_tokens(self) -> None:
+        if time.monotonic() >= self._tokens_at:
+            snapshot, floor = await upkeep.sweep_tokens(self._db, self._publish_token)
+            self._publish_token = self._tokens.saw(Snapshot.parse(snapshot), floor)
+            self._tokens_at = time.monotonic() + _TOKENS_SECONDS
 
 
 async def lead(db: Database, worker_id: Callable[[], UUID | None], wake: Callable[[], None]) -> None:

@@ -69,6 +69,11 @@ class Heart:
         """No beats until the next ``follow``."""
         self._worker_id = None
 
+    @property
+    def silent_seconds(self) -> float:
+        """Since the newest beat that got through was sent."""
+        return time.monotonic() - self._heard_at if self._heard_at else 0.0
+
     async def close(self) -> None:
         assert self._loop is not None
         assert self._closing is not None

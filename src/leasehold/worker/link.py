@@ -7,15 +7,18 @@ from datetime import datetime
 from typing import Any
 
 from leasehold.app import Leasehold
-from leasehold.context import Transaction
-from leasehold.engine import jobs, secrets
+from leasehold.context import Emitted, Transaction
+from leasehold.engine import flows, jobs, secrets
+from leasehold.engine.bodies import Bodies
 from leasehold.engine.database import Database
+from leasehold.engine.flows import Parent
 from leasehold.errors import BadInput, LeaseLost, Unreachable
 from leasehold.job import Enqueued
 from leasehold.net.fetch import Fetcher
 from leasehold.secrets import Keys
 from leasehold.worker.calls import pause_seconds
 from leasehold.worker.execute import Execution, Stop
+from leasehold.worker.politeness import ask_leave
 from leasehold.worker.transaction import transaction
 
 
@@ -64,6 +67,7 @@ class DirectLink:
         self, kind: str, values: Sequence[Any], *, keys: Sequence[str | None] | None, options: dict[str, Any]
     ) -> list[Enqueued]:
         payloads, plain = self._app.prepare(kind, values, options)
+        plain = self._execution.passed_on(plain)
         made = await jobs.enqueue(self._db, self._execution.grant.tenant_id, kind, payloads, plain, keys=keys)
         self._wake()
         return made
@@ -71,8 +75,29 @@ class DirectLink:
     def transaction(self) -> AbstractAsyncContextManager[Transaction]:
         return transaction(self._db, self._app, self._execution, self._wake)
 
+    async def emit(self, emitted: Emitted) -> None:
+        if self._execution.completing or self._execution.completed:
+            raise BadInput("the job is complete: emit it before tx.complete()")
+        self._execution.emitted.append(emitted)
+
+    async def complete(self, result: str | None) -> None:
+        """End the attempt as succeeded, in one transaction with the events that it emitted."""
+        async with transaction(self._db, self._app, self._execution, self._wake) as tx:
+            await tx.succeed(result)
+
+    async def ask_leave(self, url: str, agent: str | None) -> float:
+        return await ask_leave(self._db, self._app, url, agent)
+
     async def secret(self, name: str) -> str:
         return await secrets.open_secret(self._db, self._execution.grant.tenant_id, name, self.secret_keys)
+
+    async def parents(self) -> list[Parent]:
+        return await flows.list_parents(self._db, self._execution.grant.token)
+
+    @property
+    def bodies(self) -> Bodies:
+        days, tenant = self._app.settings.body_days, self._execution.grant.tenant_id
+        return Bodies(self._db, tenant, days=days, objects=self._app.objects)
 
     @property
     def fetcher(self) -> Fetcher:

@@ -12,16 +12,17 @@ import resource
 import socket
 import sys
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack
 from functools import partial
 from importlib.metadata import version
 from typing import Any, NamedTuple
 from uuid import UUID
 
+from leasehold import tracing
 from leasehold.app import Leasehold
 from leasehold.context import Context
-from leasehold.engine import jobs, workers
+from leasehold.engine import jobs, watch, workers
 from leasehold.engine.broker import Broker
 from leasehold.engine.connect import target
 from leasehold.engine.database import Database, Role
@@ -29,16 +30,20 @@ from leasehold.engine.wakeups import NEWS_SECONDS, Listener, Notifier, news_chan
 from leasehold.errors import BadInput, LeaseholdError, TooLarge, Unreachable, WorkerLost
 from leasehold.job import Ended, Grant
 from leasehold.log import bind_task, emit, is_logged
+from leasehold.metrics import LoopLag, Sample
 from leasehold.outcomes import describe
 from leasehold.settings import Settings
 from leasehold.worker import queues
 from leasehold.worker.calls import Calls, pause_seconds
-from leasehold.worker.execute import Execution, Stop, context, run_attempt
+from leasehold.worker.execute import Execution, Stop, context, run_attempt, traced
+from leasehold.worker.gates import ring
 from leasehold.worker.isolate import Processes
 from leasehold.worker.leader import lead
 from leasehold.worker.lease import Heart
 from leasehold.worker.link import DirectLink
 from leasehold.worker.maintain import maintain
+from leasehold.worker.meter import Meter
+from leasehold.worker.port import answering
 from leasehold.worker.schedules import declare
 from leasehold.worker.threads import Threads
 from leasehold.worker.timeouts import Timeouts
@@ -99,6 +104,8 @@ class Worker:
         # Connections of our own: handlers may hold all of ``db``'s in their transactions.
         self._calls = Calls(Database(db.target, connections=_EXCHANGES), seconds=settings.lease_seconds, opened=False)
         self._heart = Heart(db.target, settings, self)
+        self._meter = None if settings.worker_port is None else Meter(app.handlers.keys())
+        self.port: int | None = None  # where health and metrics are asked for
         self._threads = Threads(settings.slots)
         self._processes = Processes()
         self._running: dict[int, Execution] = {}  # by token
@@ -129,6 +136,9 @@ class Worker:
             stack.push_async_callback(self._calls.give_up)
             stack.push_async_callback(self._notifier.close)
             stack.push_async_callback(self._news.close)
+            if self._settings.worker_port is not None:
+                listening = answering(self._settings.worker_host, self._settings.worker_port, self)
+                self.port = await stack.enter_async_context(listening)
             await self._register()
             await declare(self._db, self._app, self._settings)
             self._resources = await stack.enter_async_context(self._app.open_resources())
@@ -141,7 +151,11 @@ class Worker:
             if self._settings.amqp_url:
                 await stack.enter_async_context(Broker(self._settings, partial(self._heard, "")))
             me = partial(getattr, self, "worker_id")
-            for upkeep in (maintain(self._db, self._settings, me, self._wake), lead(self._db, me, self._wake)):
+            for upkeep in (
+                maintain(self._db, self._settings, me, self._wake),
+                lead(self._db, me, self._wake),
+                ring(self._db, list(self._queues), self._settings.poll_seconds, self._wake),
+            ):
                 stack.push_async_callback(_ended_task, asyncio.create_task(upkeep))
             stack.push_async_callback(self._leave)
             stack.push_async_callback(self._interrupt_all)
@@ -191,9 +205,11 @@ class Worker:
                 if self.worker_id is not None:
                     self._lose(self.worker_id, str(problem))
             except Unreachable as problem:
+                self._count_failure()
                 emit("database unreachable", level=logging.WARNING, problem=problem)
                 await self._pause()
             except LeaseholdError as problem:  # a deadlock, a function that a migration changes: it may be over soon
+                self._count_failure()
                 emit("exchange failed", level=logging.ERROR, problem=problem)
                 await self._pause()
             else:
@@ -224,6 +240,7 @@ class Worker:
         reports, self._ended = self._ended, {}
         flight = Flight(reports, names[0], n)
         self._flying.append(flight)
+        began = time.monotonic()
         try:
             refused, grants = await self._exchanged(worker_id, names, n, [report.ended for report in reports.values()])
         except BaseException as problem:
@@ -235,6 +252,8 @@ class Worker:
             self._flying.remove(flight)
         if reports or grants:
             self._news.notify()
+        if self._meter:
+            self._measure(self._meter, reports, refused, grants, seconds=time.monotonic() - began)
         if worker_id == self.worker_id:  # else we were declared lost meanwhile, and so are these
             for grant in grants:
                 self._start(grant)
@@ -294,6 +313,8 @@ class Worker:
             self._doubt(reports)
             raise
         self._news.notify()
+        if self._meter:
+            self._meter.ended(reports, refused=reports.keys() - accepted)
         await self._settle(reports, reports.keys() - accepted)
 
     def _doubt(self, reports: dict[int, "Report"]) -> None:
@@ -305,7 +326,10 @@ class Worker:
         """What the database refuses was fenced: another attempt has the job now."""
         for token in refused:
             grant, ended = reports[token]
-            if not (token in self._in_doubt and await self._is_recorded(grant)):
+            recorded = token in self._in_doubt and await self._is_recorded(grant)
+            if self._meter:
+                self._meter.ended({token: reports[token]}) if recorded else self._meter.fenced()
+            if not recorded:
                 fields = {"job_id": grant.job_id, "outcome": ended.outcome, "why": "lease lost"}
                 emit("finish refused", level=logging.WARNING, **fields)
         self._in_doubt -= reports.keys()
@@ -317,6 +341,8 @@ class Worker:
         except (BadInput, TooLarge) as problem:
             if len(ended) > 1:
                 return set().union(*[await self._accepted([end]) for end in ended])
+            if self._meter:
+                self._meter.unstorable(ended[0].token)
             failed = Ended(token=ended[0].token, outcome="failed", error=describe(problem))
             return await self._calls.call(jobs.finish, [failed])
 
@@ -355,7 +381,8 @@ class Worker:
         ended = None
         try:
             link = DirectLink(self._db, self._app, execution, self._notifier.notify, self._news.notify)
-            ended = await run_attempt(execution, self._run_handler, context(link, execution, self._resources))
+            attempt = run_attempt(execution, self._run_handler, context(link, execution, self._resources))
+            ended = await (traced(execution, attempt) if tracing.is_on() else attempt)
         finally:
             self._running.pop(grant.token, None)
             if ended and execution.completing:  # the answer to the commit of its own transaction was lost
@@ -363,6 +390,8 @@ class Worker:
             if ended:
                 self._ended[grant.token] = Report(grant, ended)
             self._wake()
+        if self._meter:
+            self._measure_end(self._meter, execution, ended)
         self._log_end(execution, ended)
 
     def _log_end(self, execution: Execution, ended: Ended | None) -> None:
@@ -417,6 +446,51 @@ class Worker:
             emit("worker retires", worker=self.name, why=why)
             self.stop()
 
+    # -- what others may ask ------------------------------------------------------------------------------------
+
+    def why_not_ready(self) -> str | None:
+        """Why no work is taken now; None when it is."""
+        if self._stopping.is_set():
+            return "stopping"
+        if self.worker_id is None:
+            return "not registered: is the database there?"
+        silent = self._heart.silent_seconds
+        return f"no beat got through for {silent:.0f} s" if silent > self._settings.lease_seconds else None
+
+    def samples(self, lag: LoopLag) -> Iterator[Sample]:
+        """The numbers of this process."""
+        assert self._meter is not None
+        yield Sample("slots", {}, self._settings.slots)
+        yield Sample("leases", {}, len(self._running))
+        yield Sample("beat_age_seconds", {}, self._heart.silent_seconds)
+        yield from self._meter.counts.samples()
+        yield from watch.process_metrics(lag, {"handlers": self._db, "exchange": self._calls.db})
+
+    def _measure(
+        self, meter: Meter, reports: dict[int, Report], refused: set[int], grants: list[Grant], *, seconds: float
+    ) -> None:
+        meter.exchanged(grants, seconds=seconds)
+        meter.ended(reports, refused=refused)
+        if grants and meter.wants_sample():
+            self._aside(self._sample_waits(meter, grants))
+
+    async def _sample_waits(self, meter: Meter, grants: list[Grant]) -> None:
+        try:
+            await meter.sample(self._db, grants)
+        except LeaseholdError as problem:
+            emit("waits not measured", level=logging.WARNING, problem=problem)
+
+    def _measure_end(self, meter: Meter, execution: Execution, ended: Ended | None) -> None:
+        meter.ran(execution.grant.kind, seconds=time.monotonic() - execution.started_at)
+        if execution.completed:
+            meter.completed(execution.grant)
+        elif ended is None and execution.stop is not Stop.RELEASED:
+            meter.dropped()
+
+    def _count_failure(self) -> None:
+        if self._meter:
+            self._meter.failed()
+
     # -- waiting ------------------------------------------------------------------------------------------------
 
     def _wake(self) -> None:
@@ -462,6 +536,8 @@ class Worker:
         """What we hold may be others' by now: stop it all, drop what it would write, come back under a new id."""
         if worker_id != self.worker_id:
             return
+        if self._meter:
+            self._meter.lost()
         emit("worker declared lost", level=logging.WARNING, worker=self.name, worker_id=worker_id, why=why)
         self.worker_id = None
         self._claims_in_doubt = self._plenty = False

@@ -8,10 +8,11 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from uuid import UUID
 
-from leasehold.engine import schedules, upkeep, webhooks
+from leasehold.engine import bodies, flows, politeness, schedules, upkeep, webhooks
 from leasehold.engine.database import Database
 from leasehold.errors import LeaseholdError
 from leasehold.log import emit
+from leasehold.net.objects import ObjectStore
 from leasehold.settings import Settings
 
 #: Counting what waits may take this share of the time at most.
@@ -44,9 +45,18 @@ def chores(settings: Settings) -> list[Chore]:
     async def purge_events(db: Database) -> int:
         return await webhooks.purge_events(db, history_days=history)
 
+    async def purge_flows(db: Database) -> int:
+        return await flows.purge_flows(db, history_days=history)
+
+    async def remove_objects(db: Database) -> int:
+        async with ObjectStore(settings) as objects:
+            return await bodies.remove_loose(db, objects)
+
+    objects = Chore(name="remove objects", every_s=60.0, work=remove_objects, duty="housekeeping")
     return [
         Chore(name="promote", every_s=settings.poll_seconds, work=upkeep.promote, wakes=True),
         Chore(name="fire schedules", every_s=settings.poll_seconds, work=schedules.fire_due, wakes=True, urgent=True),
+        Chore(name="tend flows", every_s=settings.poll_seconds, work=flows.tend_flows, wakes=True),
         Chore(name="unpark", every_s=settings.poll_seconds, work=upkeep.unpark, wakes=True),
         Chore(name="reap", every_s=beat, work=upkeep.reap, wakes=True),
         Chore(name="reap strays", every_s=15.0, work=upkeep.reap_strays, wakes=True),
@@ -56,6 +66,9 @@ def chores(settings: Settings) -> list[Chore]:
         Chore(name="purge", every_s=60.0, work=purge, duty="housekeeping"),
         Chore(name="collect", every_s=1.0, work=webhooks.collect_job_events, duty="housekeeping", wakes=True),
         Chore(name="purge events", every_s=60.0, work=purge_events, duty="housekeeping"),
+        Chore(name="purge flows", every_s=60.0, work=purge_flows, duty="housekeeping"),
+        Chore(name="purge outside", every_s=60.0, work=politeness.purge_outside, duty="housekeeping"),
+        *([objects] if settings.objects_url else []),
         Chore(name="roll up", every_s=60.0, work=upkeep.roll_up, duty="housekeeping"),
     ]
 

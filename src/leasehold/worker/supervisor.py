@@ -28,12 +28,19 @@ class Supervisor:
     """Keeps ``processes`` children alive, each `leasehold worker` with these arguments."""
 
     def __init__(
-        self, arguments: Sequence[str], *, processes: int, name: str | None = None, reload: Path | None = None
+        self,
+        arguments: Sequence[str],
+        *,
+        processes: int,
+        name: str | None = None,
+        reload: Path | None = None,
+        port: int | None = None,
     ) -> None:
         self._arguments = arguments
         self._processes = processes
         self._name = name
         self._reload = reload  # a folder: children start anew whenever a Python file in it changes
+        self._port = port  # of the first child; the others count up from it
         self._children: dict[int, asyncio.subprocess.Process] = {}  # by number
         self._stopping = asyncio.Event()
         self._lifeline, self._parent_end = os.pipe()
@@ -85,6 +92,7 @@ class Supervisor:
             "--lifeline", str(self._lifeline),
             pass_fds=[self._lifeline],
             stdin=asyncio.subprocess.DEVNULL,
+            env={**os.environ, **self._port_of(number)},
             start_new_session=True,  # Ctrl-C is for the parent, which passes it on
         )  # fmt: skip
         self._children[number] = child
@@ -95,6 +103,9 @@ class Supervisor:
             return await child.wait()
         finally:
             del self._children[number]
+
+    def _port_of(self, number: int) -> dict[str, str]:
+        return {"LEASEHOLD_WORKER_PORT": str(self._port + number - 1)} if self._port else {}
 
     async def _wait(self, seconds: float) -> None:
         try:
