@@ -156,7 +156,7 @@ def test_a_tenant_is_given_by_name_or_by_id_and_the_option_wins(here: dict[str, 
 
 
 def test_db_status_tells_what_the_database_has(cell: Cell) -> None:
-    env = {"LEASEHOLD_DATABASE_URL": cell.cluster.url(cell.name)}
+    env = {"LEASEHOLD_DATABASE_URL": cell.cluster.url(cell.name), "LEASEHOLD_PACKS": "none"}
     said = leasehold("db", "status", "--json", env=env)
     assert (said.code, said.err) == (0, "")
     assert set(said.json) >= {"server", "release", "pending"}
@@ -345,3 +345,18 @@ def test_a_person_at_a_terminal_gets_a_table_with_a_header(here: dict[str, str])
         os.close(primary)
     assert b"created" in shown
     assert b"demo.hello" in shown
+
+
+def test_bulk_commands_count_and_ask_and_leave_it_to_a_job(here: dict[str, str]) -> None:
+    for _ in range(3):
+        leasehold("run", "t.one", env=here)
+    looked = leasehold("jobs", "cancel", "--kind", "t.one", "--dry-run", env=here)
+    assert (looked.code, looked.out, looked.err) == (0, "", "would cancel 3 jobs\n")
+    refused(leasehold("jobs", "cancel", "--kind", "t.one", env=here), 2, "would cancel 3 jobs", "--yes")
+    asked = leasehold("jobs", "cancel", "--kind", "t.one", "--yes", "--reason", "withdrawn", env=here)
+    job = leasehold("jobs", "get", asked.out.strip(), "--json", env=here).json
+    assert job["kind"] == "jobs.act"
+    assert job["payload"] == {"action": "cancel", "filter": {"kind": "t.one"}, "reason": "withdrawn"}
+    nothing = leasehold("jobs", "delete", "--kind", "t.one", "--yes", env=here)
+    assert (nothing.code, nothing.out, nothing.err) == (0, "", "no job fits\n")
+    refused(leasehold("jobs", "retry", env=here), 2, "give job ids, or a filter")

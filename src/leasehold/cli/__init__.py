@@ -5,20 +5,26 @@ from typing import Annotated
 import typer
 
 from leasehold.cli import (
+    approvals,
     bench,
     config,
     db,
     doctor,
     fetch,
+    flows,
+    gates,
     jobs,
     keys,
     packs,
+    people,
     queues,
     redact,
+    reports,
     run,
     schedules,
     secrets,
     serve,
+    signals,
     tenants,
     up,
     webhooks,
@@ -48,11 +54,17 @@ app.command("run")(run.run)
 app.add_typer(jobs.app, name="jobs")
 app.add_typer(queues.app, name="queues")
 app.add_typer(schedules.app, name="schedules")
+app.add_typer(flows.app, name="flows")
+app.add_typer(approvals.app, name="approvals")
+app.add_typer(signals.app, name="signals")
+app.add_typer(gates.app, name="gates")
 app.command("workers")(workers.workers)
 app.add_typer(tenants.app, name="tenants")
 app.add_typer(keys.app, name="keys")
+app.add_typer(people.app, name="people")
 app.add_typer(secrets.app, name="secrets")
 app.add_typer(webhooks.app, name="webhooks")
+app.add_typer(reports.app, name="reports")
 app.add_typer(packs.app, name="packs")
 app.command("fetch")(fetch.fetch)
 app.command("redact")(redact.redact)

@@ -1,6 +1,6 @@
 """`leasehold jobs …`."""
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 from uuid import UUID
 
 import typer
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
 
     from leasehold.client import Client
-    from leasehold.job import Attempt, Job
+    from leasehold.job import Attempt, Job, LogLine
 
 app = typer.Typer(help="Look at jobs, and act on them.", no_args_is_help=True)
 
@@ -21,7 +21,6 @@ Kind = Annotated[str | None, typer.Option(help="Only jobs of this kind.")]
 Queue = Annotated[str | None, typer.Option(help="Only jobs of this queue.")]
 Tag = Annotated[str | None, typer.Option(help="Only jobs with this tag.")]
 Jobs = Annotated[list[UUID] | None, typer.Argument(help="Job ids; or give a filter.")]
-_BULK = 1000
 
 
 @app.command("list")
@@ -87,6 +86,27 @@ async def tail(
 
 @app.command()
 @command
+async def logs(
+    job_id: UUID,
+    follow: Annotated[bool, typer.Option("--follow", "-f", help="Until the job has ended.")] = False,
+    tenant: Tenant = None,
+    jsonl: Annotated[bool, typer.Option("--jsonl", help="One JSON document a line.")] = False,
+) -> None:
+    """What the handler of a job logged, attempt by attempt."""
+    async with _client(tenant) as client:
+        if follow:
+            async for line in client.follow_logs(job_id):
+                _print_log(line, jsonl=jsonl)
+            return
+        after = 0
+        while lines := await client.logs(job_id, after=after):
+            for line in lines:
+                _print_log(line, jsonl=jsonl)
+            after = lines[-1].seq
+
+
+@app.command()
+@command
 async def explain(job_id: UUID, tenant: Tenant = None, json: Json = False) -> None:
     """Why is this job not running?"""
     async with _client(tenant) as client:
@@ -118,12 +138,13 @@ async def cancel(
     dry_run: DryRun = False,
     json: Json = False,
 ) -> None:
-    """Cancel jobs by id or by filter (at most 1000 a call). A running one is asked to stop."""
+    """Cancel jobs by id or by filter. A running one is asked to stop."""
+    filters = {"state": state, "kind": kind, "queue": queue, "tag": tag}
     async with _client(tenant) as client:
-        chosen = await _choose(client, job_ids, state=state, kind=kind, queue=queue, tag=tag, live=True)
-        if not confirm("cancel", len(chosen), asked=not job_ids, yes=yes, dry_run=dry_run):
+        if not _are_ids(job_ids, filters):
+            await _act(client, "cancel", filters, reason=reason, yes=yes, dry_run=dry_run, json=json)
             return
-        answers = {job_id: await client.cancel(job_id, reason) for job_id in chosen}
+        answers = {job_id: await client.cancel(job_id, reason) for job_id in job_ids or ()}
     _print_answers(answers, json=json)
 
 
@@ -140,13 +161,33 @@ async def retry(
     dry_run: DryRun = False,
     json: Json = False,
 ) -> None:
-    """Give failed, dead or canceled jobs a new budget of attempts, by id or by filter (at most 1000 a call)."""
+    """Give failed, dead or canceled jobs a new budget of attempts, by id or by filter."""
+    filters = {"state": state, "kind": kind, "queue": queue, "tag": tag}
     async with _client(tenant) as client:
-        chosen = await _choose(client, job_ids, state=state, kind=kind, queue=queue, tag=tag, live=False)
-        if not confirm("retry", len(chosen), asked=not job_ids, yes=yes, dry_run=dry_run):
+        if not _are_ids(job_ids, filters):
+            await _act(client, "retry", filters, yes=yes, dry_run=dry_run, json=json)
             return
-        answers = {job_id: str(await client.retry(job_id)) for job_id in chosen}
+        answers = {job_id: str(await client.retry(job_id)) for job_id in job_ids or ()}
     _print_answers(answers, json=json)
+
+
+@app.command()
+@command
+async def delete(
+    state: State = None,
+    kind: Kind = None,
+    queue: Queue = None,
+    tag: Tag = None,
+    tenant: Tenant = None,
+    yes: Yes = False,
+    dry_run: DryRun = False,
+    json: Json = False,
+) -> None:
+    """Remove jobs that have ended, with their attempts, events and results, by filter."""
+    filters = {"state": state, "kind": kind, "queue": queue, "tag": tag}
+    _are_ids(None, filters)
+    async with _client(tenant) as client:
+        await _act(client, "delete", filters, yes=yes, dry_run=dry_run, json=json)
 
 
 def _client(tenant: str | None) -> "AbstractAsyncContextManager[Client]":
@@ -156,15 +197,32 @@ def _client(tenant: str | None) -> "AbstractAsyncContextManager[Client]":
     return Client.connect(Settings.from_env(tenant=tenant))
 
 
-async def _choose(client: "Client", job_ids: list[UUID] | None, *, live: bool, **filters: str | None) -> list[UUID]:
-    """The ids given, or those of the jobs that the filter finds; one of the two is required."""
-    given: dict[str, Any] = {name: value for name, value in filters.items() if value is not None}
-    if bool(job_ids) == bool(given):
+def _are_ids(job_ids: list[UUID] | None, filters: dict[str, str | None]) -> bool:
+    if bool(job_ids) == any(filters.values()):
         raise typer.BadParameter("give job ids, or a filter such as --state or --kind")
-    if job_ids:
-        return job_ids
-    found = await client.list_jobs(limit=_BULK, **given)
-    return [job.job_id for job in found if job.state.is_outcome is not live and job.state != "succeeded"]
+    return bool(job_ids)
+
+
+async def _act(
+    client: "Client",
+    action: str,
+    filters: dict[str, str | None],
+    *,
+    reason: str | None = None,
+    yes: bool,
+    dry_run: bool,
+    json: bool,
+) -> None:
+    """Let a job do it: there may be millions."""
+    count = await client.count_to_act(action, **filters)
+    if not confirm(action, count, asked=True, yes=yes, dry_run=dry_run):
+        return
+    made = await client.act_on_jobs(action, reason=reason, **filters)
+    if json:
+        print_json({"job_id": made.job_id, "count": count})
+    else:
+        print(made.job_id)
+        say(f"a job does it, as soon as a worker runs: leasehold jobs tail {made.job_id}")
 
 
 def _print_answers(answers: dict[UUID, str], *, json: bool) -> None:
@@ -196,3 +254,11 @@ def _print_job(job: "Job", attempts: "list[Attempt]") -> None:
     )
     if job.error and job.error.get("traceback"):
         say(f"\n{job.error['traceback']}")
+
+
+def _print_log(line: "LogLine", *, jsonl: bool) -> None:
+    if jsonl:
+        print_json(line)
+        return
+    fields = " ".join(f"{name}={value}" for name, value in line.fields.items())
+    print(f"{line.at:%H:%M:%S} #{line.attempt} {line.level:7} {line.message or ''} {fields}".rstrip(), flush=True)

@@ -23,7 +23,12 @@ async def create(
     name: Annotated[str, typer.Argument(help="What the key is for.")],
     scope: Annotated[
         list[str] | None,
-        typer.Option("--scope", help="jobs:read, jobs:write or admin; again for more.", show_default="both of jobs"),
+        typer.Option(
+            "--scope", help="jobs:read, jobs:write, work or admin; again for more.", show_default="both of jobs"
+        ),
+    ] = None,
+    queue: Annotated[
+        list[str] | None, typer.Option("--queue", help="Where a key with the scope work may work; again for more.")
     ] = None,
     days: Annotated[float | None, typer.Option(min=0.001, max=36500, help="Days until it expires.")] = None,
     operator: Operator = False,
@@ -47,7 +52,7 @@ async def create(
             info = await engine.create_operator_key(db, key, peppers, name=name, expires_at=expires_at)
         else:
             info = await engine.create_key(
-                db, owner, key, peppers, name=name, scopes=scope or _USUAL, expires_at=expires_at
+                db, owner, key, peppers, name=name, scopes=scope or _USUAL, expires_at=expires_at, queues=queue
             )
     if json:
         print_json(asdict(info) | {"key": key.text})

@@ -48,12 +48,17 @@ class _Later(TyperCommand):
             fail(
                 LeaseholdError(
                     f"the commands of pack {self.name} cannot be loaded: {type(problem).__name__}: {problem}",
-                    hint=f"repair or uninstall {self._origin}",
+                    hint=self._way_out(problem),
                 )
             )
         if not isinstance(app, Typer):
             fail(LeaseholdError(f"{self._entry.value} of {self._origin} is no typer.Typer"))
         return get_command(app)
+
+    def _way_out(self, problem: Exception) -> str:
+        if self._entry.extras and isinstance(problem, ModuleNotFoundError):
+            return f"pip install '{self._origin}[{','.join(self._entry.extras)}]'"
+        return f"repair or uninstall {self._origin}"
 
 
 def _of_packs() -> dict[str, EntryPoint]:

@@ -25,6 +25,7 @@ async def run(
     priority: Annotated[int | None, typer.Option(min=0, max=3, help="0 critical, 1 high, 2 normal, 3 low.")] = None,
     delay: Annotated[float | None, typer.Option(min=0, help="Seconds to wait first.")] = None,
     group: Annotated[str | None, typer.Option(help="Jobs of a group run one after another.")] = None,
+    gate: Annotated[str | None, typer.Option(help="The gate that it has to pass.")] = None,
     tenant: Tenant = None,
     json: Json = False,
 ) -> None:
@@ -34,7 +35,7 @@ async def run(
 
     async with Client.connect(Settings.from_env(tenant=tenant)) as client:
         job = await client.enqueue(
-            kind, _payload(values or []), queue=queue, priority=priority, delay_s=delay, group=group
+            kind, _payload(values or []), queue=queue, priority=priority, delay_s=delay, group=group, gate=gate
         )
         if not follow:
             _print_enqueued(job, json=json)

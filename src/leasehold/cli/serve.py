@@ -22,7 +22,7 @@ def serve(host: Host = None, port: Port = None, json_logs: JsonLogs = False) -> 
     """Serve the HTTP API until SIGTERM or Ctrl-C. Beyond this machine it needs LEASEHOLD_KEY_PEPPER."""
     import asyncio
 
-    from leasehold import log
+    from leasehold import log, tracing
     from leasehold.cli.loop import loop_factory
     from leasehold.errors import LeaseholdError
     from leasehold.settings import Settings
@@ -30,6 +30,8 @@ def serve(host: Host = None, port: Port = None, json_logs: JsonLogs = False) -> 
     try:
         settings = Settings.from_env(host=host, port=port)
         log.configure(json_lines=json_logs, level=settings.log_level)
+        if settings.otel:
+            tracing.configure("leasehold-server")
         with asyncio.Runner(loop_factory=loop_factory()) as runner:
             runner.run(_serve(settings))
     except LeaseholdError as problem:
@@ -42,13 +44,14 @@ async def _serve(settings: "Settings") -> None:
     import asyncio
     import signal
 
+    from leasehold import dashboard
     from leasehold.api.server import serving
     from leasehold.packs import discover
 
     stopping = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, stopping.set)
-    async with serving(settings, packs=discover(settings.packs)) as url:
+    async with serving(settings, packs=discover(settings.packs), mount=dashboard.mount) as url:
         say(f"serving {url}/v1 (docs: {url}/docs); `leasehold keys create NAME` makes a key")
         await stopping.wait()
     say("stopped")

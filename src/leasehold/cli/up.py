@@ -25,7 +25,7 @@ async def up(
     import signal
     import time
 
-    from leasehold import log
+    from leasehold import log, tracing
     from leasehold.app import Leasehold, load
     from leasehold.settings import Settings
     from leasehold.up import up as start
@@ -33,6 +33,8 @@ async def up(
     began = time.monotonic()
     settings = Settings.from_env(app=app, slots=slots)
     log.configure(json_lines=json, level=settings.log_level)
+    if settings.otel:
+        tracing.configure("leasehold")
     mine = load(settings.app) if settings.app else Leasehold()
     stopping = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -76,6 +78,8 @@ def _welcome(running: "Running", seconds: float) -> None:
     api = f"{running.api}/v1 (docs: {running.api}/docs)"
     for name, text in {"Database": database, "Schema": schema, "Worker": running.worker.name, "API": api}.items():
         console.print(f"  [green]✓[/green] {name:10}{text}")
+    if running.login:
+        console.print(f"  [green]✓[/green] {'Sign in':10}{running.login} (once, within ten minutes)")
     console.print(f"\nReady in {seconds:.1f} s: a job went all the way through. Ctrl-C stops everything.\n")
     console.print("Try, in another terminal of this folder:")
     for arguments in ("run demo.hello name=Ada --follow", "run demo.fail --follow", "jobs list", "doctor"):

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 app = typer.Typer(help="Signed webhooks: endpoints, and what was delivered to them.", no_args_is_help=True)
 
 Endpoint = Annotated[UUID, typer.Argument(help="The endpoint's id, as `webhooks list` shows it.")]
-Format = Annotated[str, typer.Option("--format", help="standard, stripe or sha256.")]
+Format = Annotated[str, typer.Option("--format", help="standard, stripe, sha256 or ed25519.")]
 
 
 @app.command()
@@ -36,6 +36,10 @@ async def add(
         typer.Option("--header-name", help="signature=X-Shop-Signature; or message_id=…, timestamp=…"),
     ] = None,
     max_in_flight: Annotated[int, typer.Option(help="Deliveries at once.")] = 10,
+    max_per_minute: Annotated[int | None, typer.Option(min=1, max=60000, help="Deliveries a minute.")] = None,
+    ordered: Annotated[
+        bool, typer.Option("--ordered", help="One after the other: what fails holds what comes after it.")
+    ] = False,
     timeout: Annotated[float, typer.Option(help="Seconds that the receiver has to answer.")] = 15.0,
     disable_days: Annotated[float, typer.Option(help="Days of nothing but failures that disable it.")] = 5.0,
     tenant: Tenant = None,
@@ -61,6 +65,8 @@ async def add(
             header_names=_pairs(header_name),
             headers={name: _environment(variable) for name, variable in _pairs(header).items()},
             max_in_flight=max_in_flight,
+            max_per_minute=max_per_minute,
+            ordered=ordered,
             timeout_s=timeout,
             disable_after=timedelta(days=disable_days),
         )

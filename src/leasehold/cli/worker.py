@@ -53,7 +53,7 @@ def worker(
     """Run attempts until SIGTERM or Ctrl-C: then finish what runs, and give the rest back. A second signal is final."""
     import asyncio
 
-    from leasehold import log
+    from leasehold import log, tracing
     from leasehold.errors import LeaseholdError
     from leasehold.settings import Settings
 
@@ -66,6 +66,8 @@ def worker(
             if is_parent:
                 runner.run(_supervise(settings, processes=processes, name=name, json_logs=json_logs, reload=reload))
             else:
+                if settings.otel:
+                    tracing.configure("leasehold-worker")
                 runner.run(_work(settings, name=name, lifeline=lifeline))
     except LeaseholdError as problem:
         fail(problem)
@@ -119,7 +121,8 @@ async def _supervise(settings: "Settings", *, processes: int, name: str | None, 
     }.items():
         arguments += [option, str(value)] if value is not None else []
     folder = Path.cwd() if reload else None
-    supervisor = Supervisor(arguments, processes=processes, name=name, reload=folder)
+    port = settings.worker_port
+    supervisor = Supervisor(arguments, processes=processes, name=name, reload=folder, port=port)
     _on_signals(supervisor.stop)
     await supervisor.run()
 
