@@ -7,7 +7,9 @@ if TYPE_CHECKING:
     from leasehold.app import Leasehold
     from leasehold.context import Context, SyncContext, SyncTransaction, Transaction
     from leasehold.errors import LeaseholdError
+    from leasehold.flows import Flow, approval, chain, chord, group, sleep, step, wait_for
     from leasehold.job import Enqueued, Job, State
+    from leasehold.net.answer import Fetched
     from leasehold.outcomes import Cancel, Fail, Retry, Snooze
     from leasehold.settings import Settings
 
@@ -16,6 +18,8 @@ __all__ = [
     "Context",
     "Enqueued",
     "Fail",
+    "Fetched",
+    "Flow",
     "Job",
     "Leasehold",
     "LeaseholdError",
@@ -26,6 +30,13 @@ __all__ = [
     "SyncContext",
     "SyncTransaction",
     "Transaction",
+    "approval",
+    "chain",
+    "chord",
+    "group",
+    "sleep",
+    "step",
+    "wait_for",
 ]
 
 # Imported when they are first asked for: `leasehold --help` and a program that only imports us stay quick.
@@ -33,7 +44,9 @@ _HOMES = {
     "leasehold.app": ("Leasehold",),
     "leasehold.context": ("Context", "SyncContext", "SyncTransaction", "Transaction"),
     "leasehold.errors": ("LeaseholdError",),
+    "leasehold.flows": ("Flow", "approval", "chain", "chord", "group", "sleep", "step", "wait_for"),
     "leasehold.job": ("Enqueued", "Job", "State"),
+    "leasehold.net.answer": ("Fetched",),
     "leasehold.outcomes": ("Cancel", "Fail", "Retry", "Snooze"),
     "leasehold.settings": ("Settings",),
 }

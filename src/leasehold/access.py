@@ -5,12 +5,16 @@ from contextlib import asynccontextmanager
 from typing import Any
 from uuid import UUID
 
+from pydantic_core import to_jsonable_python
+
 from leasehold import payload
-from leasehold.client import Backend, Client, plain_options
-from leasehold.engine import jobs
+from leasehold.client import Backend, Client
+from leasehold.engine import flows, jobs, secrets, webhooks
 from leasehold.engine.scope import Scope
 from leasehold.engine.statements import Statements
+from leasehold.flows import Flow, Piece, flow_of, plain_prepare
 from leasehold.job import Enqueued
+from leasehold.payload import plain_options
 
 
 class Access:
@@ -20,26 +24,27 @@ class Access:
         self.tenant_id = tenant_id
         self.client = Client(backend, tenant_id)
         self._backend = backend
-        self._actor = actor
+        self.actor = actor
 
     @asynccontextmanager
     async def transaction(self) -> "AsyncIterator[Transaction]":
         """Row security shows and takes only the tenant's rows. Commits at the end; an error undoes everything."""
-        async with Scope.open(self._backend.db, tenant=self.tenant_id, actor=self._actor) as scope:
-            tx = Transaction(scope, self.tenant_id)
+        async with Scope.open(self._backend.db, tenant=self.tenant_id, actor=self.actor) as scope:
+            tx = Transaction(scope, self.tenant_id, self._backend)
             yield tx
         if tx.enqueued:
             self._backend.announce()
 
 
 class Transaction(Statements):
-    """The pack's own statements, and jobs."""
+    """The pack's own statements, jobs, events and secrets."""
 
-    def __init__(self, scope: Scope, tenant_id: UUID) -> None:
+    def __init__(self, scope: Scope, tenant_id: UUID, backend: Backend) -> None:
         super().__init__(scope.connection)
         self.enqueued = False
         self.scope = scope
         self._tenant_id = tenant_id
+        self._backend = backend
 
     async def enqueue(self, kind: str, value: Any = None, *, key: str | None = None, **options: Any) -> Enqueued:
         """Ask for one job; it is there when the transaction commits."""
@@ -49,5 +54,37 @@ class Transaction(Statements):
         self, kind: str, values: Sequence[Any], *, keys: Sequence[str | None] | None = None, **options: Any
     ) -> list[Enqueued]:
         self.enqueued = True
-        payloads = [payload.encode({} if value is None else value) for value in values]
+        plain = [{} if value is None else to_jsonable_python(value, inf_nan_mode="constants") for value in values]
+        payloads = [payload.encode(value) for value in plain]
         return await jobs.enqueue(self.scope, self._tenant_id, kind, payloads, plain_options(options), keys=keys)
+
+    async def emit(self, type_: str, subject_type: str, subject_id: str, data: Any = None) -> UUID:
+        """Tell the tenant's endpoints when this commits; the event's id, which receivers see too."""
+        self.enqueued = True  # deliveries are jobs
+        about = {"subject_type": subject_type, "subject_id": subject_id}
+        return await webhooks.emit_event(self.scope, self._tenant_id, type_, **about, data=data)
+
+    async def start(self, flow: Flow | Piece, *, name: str = "flow") -> UUID:
+        """Start a flow; it is there when the transaction commits. Its id."""
+        self.enqueued = True
+        return await flows.start_flow(self.scope, self._tenant_id, flow_of(flow, name), plain_prepare)
+
+    async def put_secret(self, name: str, value: str) -> None:
+        """Keep a secret that only attempts can open, by ``ctx.secret(name)``."""
+        await secrets.put_secret(self.scope, self._tenant_id, name, value, self._backend.secret_keys)
+
+
+class Stranger:
+    """Whoever asks without a key. No tenant is set and nothing can be written: row security shows no row at all.
+
+    What strangers may see comes from functions of the pack (``security definer``) that it grants to ``leasehold_api``.
+    """
+
+    def __init__(self, backend: Backend) -> None:
+        self._backend = backend
+
+    @asynccontextmanager
+    async def transaction(self) -> AsyncIterator[Statements]:
+        async with self._backend.db.transaction() as connection:
+            await connection.execute("set transaction read only")
+            yield Statements(connection)

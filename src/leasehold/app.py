@@ -16,21 +16,26 @@ import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import replace
+from datetime import datetime, timedelta
 from types import ModuleType
 from typing import Any
 from uuid import UUID
 
-from leasehold.client import Backend, Client, plain_options
+from leasehold import tracing
+from leasehold.client import Backend, Client
 from leasehold.context import Context
 from leasehold.engine import foreign
 from leasehold.engine.database import Database
 from leasehold.engine.secrets import secret_keys
 from leasehold.engine.tenants import create_queue
 from leasehold.errors import BadInput, NotFound
+from leasehold.flows import Flow, Piece, Policy, Step, flow_of, step
 from leasehold.handlers import SHORT, Function, Handler
 from leasehold.job import Enqueued, Job
 from leasehold.net.fetch import Fetcher
-from leasehold.payload import decode, encode
+from leasehold.net.objects import ObjectStore
+from leasehold.net.robots import Robots
+from leasehold.payload import decode, encode, plain_options
 from leasehold.schedules import Schedule
 from leasehold.secrets import Keys
 from leasehold.settings import Settings
@@ -56,6 +61,8 @@ class Leasehold:
         self._backend: Backend | None = None
         self._opening: asyncio.Lock | None = None
         self._fetcher: Fetcher | None = None
+        self._robots: Robots | None = None
+        self._objects: ObjectStore | None = None
         self._secret_keys: Keys | None = None
 
     # -- what the program handles -------------------------------------------------------------------------------
@@ -148,15 +155,29 @@ class Leasehold:
         return self._fetcher
 
     @property
+    def robots(self) -> Robots:
+        """What sites ask of programs, as far as this process knows."""
+        self._robots = self._robots or Robots(self.fetcher)
+        return self._robots
+
+    @property
+    def objects(self) -> ObjectStore | None:
+        """Where bodies are kept, if that is not the database."""
+        self._objects = self._objects or ObjectStore.of(self.settings)
+        return self._objects
+
+    @property
     def secret_keys(self) -> Keys:
         """What tenants' secrets are sealed with."""
         self._secret_keys = self._secret_keys or secret_keys(self.settings)
         return self._secret_keys
 
     async def _close_fetcher(self) -> None:
-        fetcher, self._fetcher = self._fetcher, None
-        if fetcher:
-            await fetcher.__aexit__(None, None, None)
+        opened = self._fetcher, self._objects
+        self._fetcher = self._objects = self._robots = None
+        for one in opened:
+            if one:
+                await one.__aexit__(None, None, None)
 
     # -- asking for work ----------------------------------------------------------------------------------------
 
@@ -193,6 +214,19 @@ class Leasehold:
         client = await backend.client(tenant)
         return await backend.enqueue(client.tenant_id, kind, payloads, plain, keys)
 
+    def flow(self, name: str, *, deadline: float | timedelta | datetime | None = None) -> "AppFlow":
+        """A flow to add steps to and to start: ``flow.add(…)``, ``await flow.start(tenant=…)``."""
+        return AppFlow(self, name, deadline=deadline)
+
+    async def start(
+        self, flow: Flow | Piece, *, name: str = "flow", tenant: str | UUID | None = None, conn: Any = None
+    ) -> UUID:
+        """Start a flow, all its steps or none; its id. With ``conn`` it commits or not with that transaction."""
+        built = flow_of(flow, name)
+        if conn is None:
+            return await (await self.client(tenant)).flows.start(built, prepare=self.prepare_one)
+        return await foreign.start_flow_async(conn, self.foreign_flow(built, tenant), schema=self.settings.schema)
+
     async def client(self, tenant: str | UUID | None = None) -> Client:
         """One tenant's view of its jobs: get, list, cancel, retry, follow."""
         return await (await self._open()).client(tenant)
@@ -212,12 +246,18 @@ class Leasehold:
     def prepare(self, kind: str, values: Sequence[Any], options: Mapping[str, Any]) -> tuple[list[str], dict[str, Any]]:
         """Payloads as JSON text and options under SQL's names; a known kind's own options are the defaults."""
         handler = self.handlers.get(kind)
+        options = {"traceparent": tracing.traceparent(), **_long_names(options)}
         if handler is None:
             payloads = [encode({} if value is None else value) for value in values]
-            return payloads, plain_options(_long_names(options))
+            return payloads, plain_options(options)
         return [handler.encode_payload(value) for value in values], plain_options(
-            handler.job_options | _long_names(options)
+            handler.job_options | handler.gates(values) | options
         )
+
+    def prepare_one(self, kind: str, value: Any, options: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+        """The same for one step of a flow."""
+        [text], plain = self.prepare(kind, [value], options)
+        return text, plain
 
     # -- the database -------------------------------------------------------------------------------------------
 
@@ -270,6 +310,25 @@ class Leasehold:
             "keys": None if keys is None else list(keys),
         }
 
+    def foreign_flow(self, flow: Flow, tenant: str | UUID | None) -> dict[str, Any]:
+        return {
+            "tenant": str(tenant or self.settings.tenant),
+            "name": flow.name,
+            "steps": flow.asked(self.prepare_one),
+            "options": encode(flow.options, what="options"),
+        }
+
+
+class AppFlow(Flow):
+    """``app.flow("name")``: a flow that its app can start."""
+
+    def __init__(self, app: Leasehold, name: str, *, deadline: float | timedelta | datetime | None = None) -> None:
+        super().__init__(name, deadline=deadline)
+        self._app = app
+
+    async def start(self, *, tenant: str | UUID | None = None, conn: Any = None) -> UUID:
+        return await self._app.start(self, tenant=tenant, conn=conn)
+
 
 class Kind:
     """A handler as its program sees it: call it like the function it is, or ask for a job of it."""
@@ -290,6 +349,10 @@ class Kind:
 
     async def enqueue_many(self, values: Sequence[Any], **options: Any) -> list[Enqueued]:
         return await self._app.enqueue_many(self.kind, values, **options)
+
+    def step(self, value: Any = None, *, name: str | None = None, on_failure: Policy = "fail", **options: Any) -> Step:
+        """A job of this kind as a step of a flow."""
+        return step(self.kind, value, name=name, on_failure=on_failure, **options)
 
     def upcast(self, version: int) -> Callable[[Callable[[Any], Any]], Callable[[Any], Any]]:
         """Turn payloads of this older version into the next one's shape, so that jobs survive a deploy."""
@@ -335,6 +398,21 @@ class SyncLeasehold:
         payloads, plain = self._app.prepare(kind, values, options)
         given = self._app._foreign(kind, payloads, plain, tenant, keys)
         return foreign.enqueue_sync(conn, given, schema=self._app.settings.schema)
+
+    def start(
+        self, flow: Flow | Piece, *, name: str = "flow", tenant: str | UUID | None = None, conn: Any = None
+    ) -> UUID:
+        """As ``app.start``."""
+        built = flow_of(flow, name)
+        if conn is None:
+            return asyncio.run(self._start_on_its_own(built, tenant))
+        given = self._app.foreign_flow(built, tenant)
+        return foreign.start_flow_sync(conn, given, schema=self._app.settings.schema)
+
+    async def _start_on_its_own(self, flow: Flow, tenant: str | UUID | None) -> UUID:
+        async with Backend(self._app.settings) as backend:
+            await self._app.make_queues(backend.db)
+            return await (await backend.client(tenant)).flows.start(flow, prepare=self._app.prepare_one)
 
     async def _on_its_own(
         self, kind: str, values: Sequence[Any], *, tenant: Any, keys: Any, **options: Any

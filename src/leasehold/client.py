@@ -3,21 +3,25 @@
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from datetime import datetime, timedelta
+from datetime import datetime
 from types import TracebackType
 from typing import Any, Self
 from uuid import UUID
 
-from leasehold import payload
-from leasehold.engine import jobs, tenants
+from leasehold import payload, tracing
+from leasehold.engine import jobs, tenants, webhooks
 from leasehold.engine.broker import Broker
 from leasehold.engine.connect import target
 from leasehold.engine.database import Database, Role
+from leasehold.engine.flows import Flows
+from leasehold.engine.gates import Gates
 from leasehold.engine.group_commit import GroupCommit
 from leasehold.engine.schedules import Schedules
+from leasehold.engine.secrets import secret_keys
 from leasehold.engine.wakeups import Notifier
-from leasehold.errors import BadInput
-from leasehold.job import Attempt, Enqueued, Event, Job, Reason, State
+from leasehold.job import Attempt, Enqueued, Event, Job, LogLine, Reason, State
+from leasehold.payload import plain_options
+from leasehold.secrets import Keys
 from leasehold.settings import Settings
 
 _FOLLOW_SECONDS = 0.1
@@ -48,6 +52,11 @@ class Backend:
             await self._broker.__aexit__(kind, error, trace)
         await self.db.__aexit__(kind, error, trace)
 
+    @property
+    def secret_keys(self) -> Keys:
+        """What tenants' secrets are sealed with."""
+        return secret_keys(self._settings)
+
     async def client(self, tenant: str | UUID | None = None) -> "Client":
         """One tenant's view; by default that of ``LEASEHOLD_TENANT``."""
         return Client(self, await self._tenant_id(tenant or self._settings.tenant))
@@ -60,16 +69,37 @@ class Backend:
         options: Mapping[str, Any],
         keys: Sequence[str | None] | None,
     ) -> list[Enqueued]:
-        made = await self._group.enqueue(tenant, kind, payloads, payload.encode(options, what="options"), keys)
+        if isinstance(options.get("gate"), list):  # one for each payload: these options are for nobody else
+            made = await jobs.enqueue(self.db, tenant, kind, payloads, options, keys=keys)
+        elif tracing.is_on():
+            made = await self._enqueue_traced(tenant, kind, payloads, options, keys)
+        else:
+            made = await self._group.enqueue(tenant, kind, payloads, payload.encode(options, what="options"), keys)
         if any(job.created and job.state is not State.SCHEDULED for job in made):
             self.announce(options.get("queue"))
         return made
+
+    async def _enqueue_traced(
+        self,
+        tenant: UUID,
+        kind: str,
+        payloads: Sequence[str],
+        options: Mapping[str, Any],
+        keys: Sequence[str | None] | None,
+    ) -> list[Enqueued]:
+        with tracing.span(f"enqueue {kind}", "producer", parent=options.get("traceparent"), leasehold__kind=kind):
+            text = payload.encode({**options, "traceparent": tracing.traceparent()}, what="options")
+            return await self._group.enqueue(tenant, kind, payloads, text, keys)
 
     def announce(self, queue: str | None = None) -> None:
         """Wake workers: call it after jobs were committed. Without a queue, those of every queue."""
         self._notifier.notify(queue or "")
         if self._broker:
             self._broker.trigger()
+
+    async def send_waiting(self) -> None:
+        """Send the wake-ups that wait, before this process sleeps."""
+        await self._notifier.close()
 
     async def _tenant_id(self, tenant: str | UUID) -> UUID:
         if isinstance(tenant, UUID):
@@ -105,10 +135,27 @@ class Client:
         payloads = [payload.encode({} if value is None else value) for value in values]
         return await self._backend.enqueue(self.tenant_id, kind, payloads, plain_options(options), keys)
 
+    async def emit(self, type_: str, subject_type: str, subject_id: str, data: Any = None) -> UUID:
+        """Tell the tenant's endpoints that something happened; the event's id."""
+        about = {"subject_type": subject_type, "subject_id": subject_id, "data": data}
+        event = await webhooks.emit_event(self._db, self.tenant_id, type_, **about)
+        self._backend.announce()
+        return event
+
     @property
     def schedules(self) -> Schedules:
         """The tenant's schedules: put, add, edit, get, list, ticks, pause, resume, run, delete."""
         return Schedules(self._db, self.tenant_id, self._backend.announce)
+
+    @property
+    def flows(self) -> Flows:
+        """The tenant's flows: start, get, list, steps, cancel, retry, events, wait; approvals and signals."""
+        return Flows(self._db, self.tenant_id, self._backend.announce)
+
+    @property
+    def gates(self) -> Gates:
+        """The tenant's gates: list, get, set, remove, hold, reset."""
+        return Gates(self._db, self.tenant_id)
 
     async def get(self, job_id: UUID) -> Job:
         return await jobs.get_job(self._db, self.tenant_id, job_id)
@@ -129,6 +176,16 @@ class Client:
         """Move a job that waits to another time, or retry one that has ended then."""
         return await jobs.reschedule(self._db, self.tenant_id, job_id, run_at)
 
+    async def count_to_act(self, action: str, **filters: Any) -> int:
+        """How many jobs ``act_on_jobs`` would retry, cancel or delete now; it stops counting at 10,000."""
+        return await jobs.count_to_act(self._db, self.tenant_id, action, plain_options(filters))
+
+    async def act_on_jobs(self, action: str, *, reason: str | None = None, **filters: Any) -> Enqueued:
+        """Retry, cancel or delete all jobs that fit the filters of ``list_jobs``: the job that does it."""
+        await self.count_to_act(action, **filters)  # what is wrong with them is said here, and not by a failed job
+        order = {"action": action, "filter": plain_options(filters), "reason": reason}
+        return await self.enqueue("jobs.act", order)
+
     async def explain(self, job_id: UUID) -> list[Reason]:
         """Why the job is not running."""
         return await jobs.explain(self._db, self.tenant_id, job_id)
@@ -138,6 +195,19 @@ class Client:
 
     async def events(self, job_id: UUID, *, after: int = 0) -> list[Event]:
         return await jobs.events_since(self._db, self.tenant_id, job_id, after)
+
+    async def logs(self, job_id: UUID, *, after: int = 0) -> list[LogLine]:
+        """What the handlers of a job logged, oldest first."""
+        return await jobs.job_logs(self._db, self.tenant_id, job_id, after)
+
+    async def follow_logs(self, job_id: UUID) -> AsyncIterator[LogLine]:
+        """The same as it comes, until the job has ended."""
+        after = 0
+        async for event in self.follow(job_id):
+            if event.type == "log":
+                for line in await self.logs(job_id, after=after):
+                    after = line.seq
+                    yield line
 
     async def follow(self, job_id: UUID) -> AsyncIterator[Event]:
         """Every event of a job from its first to its outcome, as they come."""
@@ -169,18 +239,3 @@ class Client:
                 last = job.job_id
                 yield job
             await asyncio.sleep(_FOLLOW_SECONDS)
-
-
-def plain_options(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Options as JSON has them, without those that are None."""
-    return {name: _plain(value) for name, value in options.items() if value is not None}
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, datetime):
-        if value.tzinfo is None:
-            raise BadInput(f"{value.isoformat()} has no time zone", hint="use datetime.now(UTC) + …")
-        return value.isoformat()
-    if isinstance(value, timedelta):
-        return value.total_seconds()
-    return str(value) if isinstance(value, UUID) else value

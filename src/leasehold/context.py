@@ -6,29 +6,37 @@ from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, S
 from contextlib import AbstractAsyncContextManager, contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from typing import Any, Protocol, TypeVar, Unpack
 from uuid import UUID
 
 from pydantic import TypeAdapter
 
 from leasehold import payload
+from leasehold.engine.bodies import Bodies, Body
 from leasehold.engine.database import Database
+from leasehold.engine.flows import Parent
 from leasehold.errors import TooLarge
+from leasehold.flows import Flow, Piece
 from leasehold.job import Enqueued
 from leasehold.log import emit
 from leasehold.net.answer import Fetched
 from leasehold.net.fetch import Fetcher, Options
-from leasehold.outcomes import storable, words_of
+from leasehold.net.urls import Url
+from leasehold.outcomes import Snooze, storable, words_of
 from leasehold.redact import redact
 from leasehold.secrets import Keys
 
 T = TypeVar("T")
 R = TypeVar("R")
 
-#: Log lines that one attempt may store.
+#: Log lines that one attempt may store, and their characters.
 LOG_LINES = 1000
+LOG_SIZE = 1 << 20
 #: Characters of the fields of one log line, as JSON.
 LOG_FIELDS = 16_000
+#: Seconds that an attempt waits for its turn at a host; for a longer wait it gives its place to others.
+PATIENCE_S = 10.0
 _LEVELS = {"info": 20, "warning": 30, "error": 40}
 
 
@@ -47,7 +55,18 @@ class Link(Protocol):
 
     def transaction(self) -> "AbstractAsyncContextManager[Transaction]": ...
 
+    async def emit(self, emitted: "Emitted") -> None: ...
+
+    async def complete(self, result: str | None) -> None: ...
+
+    async def ask_leave(self, url: str, agent: str | None) -> float: ...
+
     async def secret(self, name: str) -> str: ...
+
+    async def parents(self) -> list[Parent]: ...
+
+    @property
+    def bodies(self) -> Bodies: ...
 
     @property
     def fetcher(self) -> Fetcher: ...
@@ -77,8 +96,27 @@ class Transaction(Protocol):
 
     async def enqueue(self, kind: str, value: Any = None, *, key: str | None = None, **options: Any) -> Enqueued: ...
 
+    async def emit(self, type_: str, subject_type: str, subject_id: str, data: Any = None) -> UUID:
+        """Tell the tenant's endpoints when this transaction commits, whatever becomes of the job; the event's id."""
+
+    async def add(self, part: Flow | Piece) -> None:
+        """Add steps to the flow that this job is a step of; whatever waits for this job waits for them too.
+
+        Complete the job in the same transaction: otherwise a second attempt would add them again.
+        """
+
     async def complete(self, result: R) -> R:
         """End the job as succeeded with this result, in this transaction; give the result back to be returned."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Emitted:
+    """An event for the tenant's endpoints that is told if its attempt succeeds."""
+
+    type: str
+    subject_type: str
+    subject_id: str
+    data: str  # JSON
 
 
 class Signals:
@@ -116,11 +154,12 @@ class Signals:
 class Log:
     """``await ctx.log.info("asked the bank", order=7)``: an event of the job, and a line in the worker's log."""
 
-    __slots__ = ("_ctx", "_stored")
+    __slots__ = ("_ctx", "_size", "_stored")
 
     def __init__(self, ctx: "Context") -> None:
         self._ctx = ctx
         self._stored = 0
+        self._size = 0
 
     async def info(self, message: str, **fields: Any) -> None:
         await self._write("info", message, fields)
@@ -134,11 +173,16 @@ class Log:
     async def _write(self, level: str, message: str, fields: dict[str, Any]) -> None:
         text = self._ctx.told(message)[:4000]
         emit("handler says", level=_LEVELS[level], job_id=self._ctx.job_id, text=text, fields=fields)
+        if self._stored > LOG_LINES:
+            return
+        data = log_fields(level, fields, self._ctx.secrets)
         self._stored += 1
-        if self._stored == LOG_LINES + 1:
-            level, text, fields = "warning", f"more than {LOG_LINES} log lines: the others are not stored", {}
-        if self._stored <= LOG_LINES + 1:
-            await self._ctx.link.say("log", message=text, data=_fields(level, fields, self._ctx.secrets))
+        self._size += len(text) + len(data)
+        if self._stored > LOG_LINES or self._size > LOG_SIZE:
+            self._stored = LOG_LINES + 1
+            text = f"more than {LOG_LINES} log lines, or {LOG_SIZE >> 20} MiB of them: the others are not stored"
+            data = log_fields("warning", {}, ())
+        await self._ctx.link.say("log", message=text, data=data)
 
 
 @dataclass(slots=True, kw_only=True, eq=False)  # frozen would take twice as long to make, for every attempt
@@ -201,17 +245,64 @@ class Context:
         """``async with ctx.transaction() as tx``: your rows, children and outcome commit together, or not at all."""
         return self.link.transaction()
 
+    async def emit(self, type_: str, subject_type: str, subject_id: str, data: Any = None) -> None:
+        """Tell the tenant's endpoints if this attempt succeeds: the event commits with its outcome, or never was.
+
+        In ``transaction()`` there is ``tx.emit``, for what is told with your own rows however the attempt ends.
+        """
+        text = payload.encode(data, what="data")
+        await self.link.emit(Emitted(type=type_, subject_type=subject_type, subject_id=subject_id, data=text))
+
     async def fetch(
-        self, url: str, *, method: str = "GET", truncate: bool = False, **options: Unpack[Options]
+        self,
+        url: str,
+        *,
+        method: str = "GET",
+        truncate: bool = False,
+        polite: bool = False,
+        agent: str | None = None,
+        remember: bool = False,
+        **options: Unpack[Options],
     ) -> Fetched:
-        """The whole answer of a host that others have named. A FetchError that is not transient ends the job."""
-        return await self.link.fetcher.request(method, url, truncate=truncate, **options)
+        """The whole answer of a host that others have named. A FetchError that is not transient ends the job.
+
+        ``polite`` does what the site's robots.txt asks, and keeps a gap between requests to one host, whoever makes
+        them; a turn that is far away snoozes the job. ``agent`` is whom the site sees, and whom its rules are for.
+        ``remember`` keeps the body, and asks only for what has changed since: then ``not_modified`` is true.
+        """
+        if agent:
+            options["headers"] = {"User-Agent": agent, **options.get("headers", {})}
+        if polite:
+            options["before"] = partial(self._wait_for_leave, agent=agent)
+        ask = partial(self.link.fetcher.request, method, truncate=truncate)
+        if remember:
+            return await self.bodies.remember(url, partial(ask, url, **options))
+        return await ask(url, **options)
+
+    async def _wait_for_leave(self, url: Url, *, agent: str | None) -> None:
+        seconds = await self.link.ask_leave(str(url), agent)
+        if seconds > PATIENCE_S:
+            raise Snooze(f"{url.host} is busy", after=seconds)
+        await asyncio.sleep(seconds)
+
+    @property
+    def bodies(self) -> Bodies:
+        """Bytes of the job's tenant by their digest, kept for a while: ``put``, ``get``, ``keep``."""
+        return self.link.bodies
 
     async def secret(self, name: str) -> str:
         """A secret of the job's tenant. From here on it is masked in whatever is stored or logged about the attempt."""
         value = await self.link.secret(name)
         self.secrets.append(value)
         return value
+
+    async def parents(self) -> list[Parent]:
+        """How the steps ended that this one waited for, and with what results; empty outside a flow."""
+        return await self.link.parents()
+
+    async def results(self) -> dict[str, Any]:
+        """The results of the steps that this one waited for, by name. Of those that did not succeed it is None."""
+        return {parent.name or str(parent.job_id): parent.result for parent in await self.parents()}
 
     def told(self, text: str) -> str:
         """A text as it may be stored."""
@@ -309,11 +400,25 @@ class SyncContext:
     def enqueue(self, kind: str, value: Any = None, *, key: str | None = None, **options: Any) -> Enqueued:
         return self.ask(self.inner.enqueue(kind, value, key=key, **options))
 
-    def fetch(self, url: str, *, method: str = "GET", truncate: bool = False, **options: Unpack[Options]) -> Fetched:
-        return self.ask(self.inner.fetch(url, method=method, truncate=truncate, **options))
+    def emit(self, type_: str, subject_type: str, subject_id: str, data: Any = None) -> None:
+        self.ask(self.inner.emit(type_, subject_type, subject_id, data))
+
+    def fetch(self, url: str, **options: Any) -> Fetched:
+        """As ``Context.fetch``."""
+        return self.ask(self.inner.fetch(url, **options))
 
     def secret(self, name: str) -> str:
         return self.ask(self.inner.secret(name))
+
+    def parents(self) -> list[Parent]:
+        return self.ask(self.inner.parents())
+
+    def results(self) -> dict[str, Any]:
+        return self.ask(self.inner.results())
+
+    @property
+    def bodies(self) -> "SyncBodies":
+        return SyncBodies(self)
 
     @contextmanager
     def transaction(self) -> "Iterator[SyncTransaction]":
@@ -331,6 +436,24 @@ class SyncContext:
     def ask(self, coroutine: Coroutine[Any, Any, T]) -> T:
         """Run something in the event loop, and wait for it in this thread."""
         return asyncio.run_coroutine_threadsafe(coroutine, self._loop).result()
+
+
+class SyncBodies:
+    """The bodies of a sync handler."""
+
+    __slots__ = ("_ctx",)
+
+    def __init__(self, ctx: SyncContext) -> None:
+        self._ctx = ctx
+
+    def put(self, data: bytes, media_type: str = "application/octet-stream", *, days: float | None = None) -> Body:
+        return self._ctx.ask(self._ctx.inner.bodies.put(data, media_type, days=days))
+
+    def get(self, digest: str) -> bytes:
+        return self._ctx.ask(self._ctx.inner.bodies.get(digest))
+
+    def keep(self, digest: str, *, days: float) -> None:
+        self._ctx.ask(self._ctx.inner.bodies.keep(digest, days=days))
 
 
 class SyncTransaction:
@@ -357,6 +480,12 @@ class SyncTransaction:
     def enqueue(self, kind: str, value: Any = None, *, key: str | None = None, **options: Any) -> Enqueued:
         return self._ctx.ask(_awaited(self.inner.enqueue(kind, value, key=key, **options)))
 
+    def emit(self, type_: str, subject_type: str, subject_id: str, data: Any = None) -> UUID:
+        return self._ctx.ask(_awaited(self.inner.emit(type_, subject_type, subject_id, data)))
+
+    def add(self, part: Flow | Piece) -> None:
+        self._ctx.ask(_awaited(self.inner.add(part)))
+
     def complete(self, result: R) -> R:
         return self._ctx.ask(_awaited(self.inner.complete(result)))
 
@@ -365,7 +494,7 @@ async def _awaited(awaitable: Awaitable[T]) -> T:
     return await awaitable
 
 
-def _fields(level: str, fields: dict[str, Any], secrets: Sequence[str]) -> str:
+def log_fields(level: str, fields: dict[str, Any], secrets: Sequence[str]) -> str:
     """The fields of a log line as JSON: what is not JSON becomes text, what is too much is left out."""
     try:
         with warnings.catch_warnings():

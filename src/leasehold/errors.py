@@ -6,14 +6,17 @@
     ├── NotFound      LH404     no such tenant, queue, kind or job (for this tenant)
     ├── Conflict      LH409     the thing is in another state than the caller believes
     │   ├── AlreadyRunning      this instance is up already
+    │   ├── Changed             it is not what the caller has seen any more
     │   └── OtherRequest  LH422 an Idempotency-Key was used for another request
     ├── LeaseLost     LH410     the token is no longer the current one: write nothing
     ├── WorkerLost    LH411     the worker was silent too long and lost its leases
     ├── TooLarge      LH413     a payload or result above the limit
     ├── QuotaExceeded LH429     the tenant has too much waiting already
     ├── NoTenant      LH401     no tenant set for this transaction
+    ├── NotAllowed              a key of the HTTP API is not valid, or not for this
     ├── FetchError              a request to the outside world came to nothing; `transient` says whether to try again
     │   ├── FetchRefused        the rules forbid it: a bad URL, an address that is not public, a port, a redirect
+    │   │   └── FetchDisallowed a site's robots.txt forbids it
     │   ├── FetchTooLarge       more bytes than allowed
     │   ├── FetchTooSlow        the deadline passed
     │   ├── FetchUnreachable    no such name, no connection, or one that broke
@@ -26,7 +29,7 @@ The codes are SQLSTATEs raised by the functions in ``sql/functions``; ``engine``
 lets no driver error past itself. Exit codes are what the command line ends with.
 """
 
-from typing import ClassVar
+from typing import ClassVar, Self
 
 
 class LeaseholdError(Exception):
@@ -63,6 +66,10 @@ class AlreadyRunning(Conflict):
     sqlstate: ClassVar[str | None] = None
 
 
+class Changed(Conflict):
+    sqlstate: ClassVar[str | None] = None
+
+
 class OtherRequest(Conflict):
     sqlstate: ClassVar[str | None] = "LH422"
 
@@ -92,6 +99,10 @@ class NoTenant(LeaseholdError):
     exit_code = 5
 
 
+class NotAllowed(LeaseholdError):
+    exit_code = 5
+
+
 class FetchError(LeaseholdError):
     """The message may be shown to a tenant; ``detail`` names addresses and is for operators only."""
 
@@ -108,10 +119,14 @@ class FetchRefused(FetchError):
     why: str = "it is not allowed"
 
     @classmethod
-    def because(cls, what: str, why: str, *, hint: str | None = None, detail: str | None = None) -> "FetchRefused":
+    def because(cls, what: str, why: str, *, hint: str | None = None, detail: str | None = None) -> Self:
         refused = cls(f"{what} is refused: {why}", hint=hint, detail=detail)
         refused.why = why
         return refused
+
+
+class FetchDisallowed(FetchRefused):
+    pass
 
 
 class FetchTooLarge(FetchError):

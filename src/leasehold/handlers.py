@@ -6,7 +6,7 @@ or raises one of the ``outcomes``.
 
 import asyncio
 import inspect
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, get_type_hints
 
@@ -22,9 +22,9 @@ Function = Callable[..., Any]
 #: What jobs of the kind are like; SQL knows these names, which carry their units. The short ones are for people.
 JOB_OPTIONS = (
     "queue", "priority", "max_attempts", "retry_base_s", "retry_cap_s", "timeout_s", "delay_s", "run_at",
-    "key_window_s", "tags", "version", "group", "group_limit", "group_hold",
+    "key_window_s", "tags", "version", "group", "group_limit", "group_hold", "group_gap_s", "gate",
 )  # fmt: skip
-SHORT = {"attempts": "max_attempts", "timeout": "timeout_s"}
+SHORT = {"attempts": "max_attempts", "timeout": "timeout_s", "group_gap": "group_gap_s"}
 #: How the worker runs the kind; SQL never hears of these.
 RUN_OPTIONS = ("isolate", "memory_mb", "soft_timeout")
 
@@ -41,6 +41,7 @@ class Handler:
     isolate: bool  # each attempt runs in a process of its own
     soft_timeout: float | None  # seconds; None means half of the job's hard timeout
     version: int  # of the payload's shape
+    gate_of: Callable[[Any], str | None] | None  # the gate of a job by its payload
     _payload: TypeAdapter[Any] | None
     _result: TypeAdapter[Any]
     upcasts: dict[int, Callable[[Any], Any]] = field(default_factory=dict)  # from older versions of the payload
@@ -64,6 +65,7 @@ class Handler:
             isolate=bool(options.get("isolate")),
             soft_timeout=options.get("soft_timeout"),
             version=int(options.get("version", 1)),
+            gate_of=options["gate"] if callable(options.get("gate")) else None,
             _payload=TypeAdapter(hints.get(names[1], Any)) if len(names) == 2 else None,
             _result=_result_adapter(hints.get("return", Any)),
         )
@@ -80,11 +82,22 @@ class Handler:
         """A payload as JSON text, checked against the handler's type before anybody waits for it."""
         if self._payload is None or value is None:
             return payload.encode({} if value is None else value)
+        return payload.encode(self._payload.serializer.to_python(self._checked(value), mode="json"))
+
+    def gates(self, values: Sequence[Any]) -> dict[str, Any]:
+        """The option ``gate`` of jobs with these payloads, if it depends on them: one for all, or one for each."""
+        if self.gate_of is None:
+            return {}
+        found = [self.gate_of(self._checked(value)) for value in values]
+        return {"gate": found[0] if len(set(found)) == 1 else found}
+
+    def _checked(self, value: Any) -> Any:
+        if self._payload is None or value is None:
+            return value
         try:
-            checked = self._payload.validator.validate_python(value)
+            return self._payload.validator.validate_python(value)
         except ValidationError as problem:
             raise BadInput(f"the payload of {self.kind} does not fit: {_faults(problem)}") from None
-        return payload.encode(self._payload.serializer.to_python(checked, mode="json"))
 
     async def run(
         self, ctx: Context, text: str, *, in_thread: Callable[..., Awaitable[Any]] = asyncio.to_thread
@@ -161,6 +174,8 @@ def _job_options(kind: str, options: dict[str, Any]) -> dict[str, Any]:
         if short in options and long in options:
             raise BadInput(f"{kind}: {short} and {long} are the same option")
     found = {SHORT.get(name, name): value for name, value in options.items() if name not in (*RUN_OPTIONS, "retry")}
+    if callable(found.get("gate")):
+        del found["gate"]  # SQL gets what it gives, with each enqueue
     if "retry" in options:
         found["retry_base_s"], found["retry_cap_s"] = options["retry"]
     return found

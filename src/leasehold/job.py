@@ -14,7 +14,7 @@ class State(StrEnum):
     """Where a job is. The last four are outcomes and change only by an explicit retry."""
 
     SCHEDULED = "scheduled"  # later, or backing off
-    BLOCKED = "blocked"  # waiting for a group, a flow or an approval
+    BLOCKED = "blocked"  # waiting for a group, a gate, a flow or an approval
     QUEUED = "queued"
     RUNNING = "running"
     SUCCEEDED = "succeeded"
@@ -94,6 +94,7 @@ class Job:
     traceparent: str | None
     cancel_requested: bool
     group: str | None
+    gate: str | None
 
     @classmethod
     def from_row(cls, row: Mapping[str, Any], read: Callable[[str | None], Any] = payload.decode) -> Self:
@@ -134,6 +135,24 @@ class Event:
     @classmethod
     def from_row(cls, row: Mapping[str, Any]) -> Self:
         return cls(**dict(row) | {"data": payload.decode(row["data"])})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogLine:
+    """What a handler logged, and which attempt of which job."""
+
+    job_id: UUID
+    kind: str
+    attempt: int | None
+    seq: int
+    at: datetime
+    level: str
+    message: str | None
+    fields: dict[str, Any]
+
+    @classmethod
+    def from_row(cls, row: Mapping[str, Any]) -> Self:
+        return cls(**dict(row) | {"fields": payload.decode(row["fields"]) or {}, "level": row["level"] or "info"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,5 +1,7 @@
 """API keys: ``lh_<env>_<id>_<secret><checksum>``. How one is made, taken apart and compared; no database here.
 
+The tokens of people's sessions and login links have the same form, with a word of their own in the place of ``env``.
+
 The checksum tells a typing error or junk from a key without asking anybody. The id finds the key's row. Of the key
 itself only its HMAC under a pepper is kept: a secret of 256 random bits needs no slow hash.
 """
@@ -28,8 +30,9 @@ class Key:
     text: str = field(repr=False)
 
 
-def make(env: str) -> Key:
-    key_id = _random(_ID)
+def make(env: str, *, key_id: str | None = None) -> Key:
+    """A new key; with an id, another one in the place of the key that has it."""
+    key_id = key_id or _random(_ID)
     body = f"lh_{env}_{key_id}_{_random(_SECRET)}"
     return Key(env=env, key_id=key_id, text=body + _checksum(body))
 
@@ -54,12 +57,28 @@ class Peppers:
 
     def digest(self, key: Key, pepper: str) -> bytes:
         """The digest of a key under the pepper of this id; under the newest where that one is not known."""
-        known = {pepper_id(value): value for value in self.values}
-        return hmac.digest(known.get(pepper, self.values[0]).encode(), key.text.encode(), "sha256")
+        return hmac.digest(self._of(pepper) or self._newest, key.text.encode(), "sha256")
+
+    def derived(self, key: Key, pepper: str, purpose: str) -> str:
+        """Another secret, which only whoever has the key can know, and which does not tell the key."""
+        text = f"leasehold {purpose}\0{key.text}"
+        return hmac.digest(self._of(pepper) or self._newest, text.encode(), "sha256").hex()
+
+    def signing_key(self, pepper: str) -> bytes | None:
+        """What tokens are signed with that carry no secret of their own; None for a pepper that is not known."""
+        found = self._of(pepper)
+        return hmac.digest(found, b"leasehold tokens", "sha256") if found else None
 
     def fits(self, key: Key, digest: bytes, pepper: str) -> bool:
         """Whether the digest is this key's; takes the same time whatever differs."""
         return hmac.compare_digest(self.digest(key, pepper), digest)
+
+    @property
+    def _newest(self) -> bytes:
+        return self.values[0].encode()
+
+    def _of(self, pepper: str) -> bytes | None:
+        return next((value.encode() for value in self.values if pepper_id(value) == pepper), None)
 
 
 def pepper_id(pepper: str) -> str:

@@ -7,8 +7,10 @@ A distribution declares ``[project.entry-points."leasehold.packs"]`` with ``shop
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib.metadata import EntryPoint, entry_points
+from importlib import import_module
+from importlib.metadata import EntryPoint, PackageNotFoundError, distribution, entry_points
 from importlib.resources.abc import Traversable
+from typing import TypeVar
 
 from leasehold import sql
 from leasehold.app import Leasehold
@@ -18,12 +20,16 @@ from leasehold.handlers import Function, Handler
 from leasehold.schedules import Schedule
 from leasehold.settings import Settings
 
+T = TypeVar("T")
+
 GROUP = "leasehold.packs"
 #: The value of LEASEHOLD_PACKS that leaves all packs out.
 NONE = "none"
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,19}")
 # Schemas are called <schema>_<pack>: these would be mistaken for a role or a schema of ours.
 _RESERVED = {"owner", "api", "worker", "operator", "readonly", "test", "pack", NONE}
+_ADDRESS = re.compile(r"/[a-z0-9_-]{1,20}")
+_REQUIREMENT = re.compile(r"(?P<name>[A-Za-z0-9._-]+).*;.*extra == ['\"](?P<extra>[a-z0-9-]+)['\"]")
 _FILE = re.compile(r"\d{4}_\w+\.sql")
 
 
@@ -33,7 +39,9 @@ class Pack:
 
     ``migrations`` is a folder of files ``0001_what.sql`` for tables of its own. ``schedules`` are declared as if by
     ``app.schedule``. ``routes`` names its routes (``"your_shop.routes:routes"``, see ``leasehold.web``): a name, for a
-    worker has no use for them. Commands are an entry point of their own, see ``leasehold.shell``.
+    worker has no use for them. ``pages`` names its pages on the dashboard in the same way. ``addresses`` are short ones
+    beside ``/v1``, such as ``/p``, that the pack wants for routes that anybody may read. Commands are an entry point of
+    their own, see ``leasehold.shell``.
     """
 
     name: str
@@ -41,6 +49,8 @@ class Pack:
     handlers: Mapping[str, Function] = field(default_factory=dict, repr=False)
     migrations: Traversable | None = field(default=None, repr=False)
     routes: str | None = field(default=None, repr=False)
+    pages: str | None = field(default=None, repr=False)
+    addresses: Sequence[str] = field(default=(), repr=False)
     schedules: Sequence[Schedule] = field(default=(), repr=False)
 
     def __post_init__(self) -> None:
@@ -49,6 +59,11 @@ class Pack:
                 f"a pack cannot be called {self.name!r}",
                 hint=f"lower-case letters, digits and _, at most 20, and none of: {', '.join(sorted(_RESERVED))}",
             )
+        for address in self.addresses:
+            if not _ADDRESS.fullmatch(address) or address == "/v1":
+                raise BadInput(
+                    f"pack {self.name} cannot have the address {address!r}", hint="one word after a slash, as in /p"
+                )
         for kind in (*self.handlers, *self.app.handlers):
             if not kind.startswith(f"{self.name}."):
                 raise BadInput(f"pack {self.name} has a kind {kind}", hint=f"call it {self.name}.<verb>")
@@ -78,12 +93,33 @@ class Found:
     def __str__(self) -> str:
         return f"pack {self.pack.name} ({self.distribution} {self.version})"
 
+    def load(self, what: str, path: str | None, type_: type[T]) -> T:
+        """The ``routes`` or ``pages`` that the pack names by this path."""
+        module, _, name = (path or "").partition(":")
+        try:
+            loaded = getattr(import_module(module), name)
+        except Exception as problem:
+            raise LeaseholdError(
+                f"{self}: its {what} {path} cannot be loaded: {type(problem).__name__}: {problem}",
+                hint=f"repair or uninstall {self.distribution}, or leave the pack out with LEASEHOLD_PACKS",
+            ) from problem
+        if not isinstance(loaded, type_):
+            raise LeaseholdError(f"{self}: {path} is a {type(loaded).__name__}, not made by leasehold.web.{what}()")
+        return loaded
+
 
 def discover(names: str | None = None) -> list[Found]:
     """The installed packs, or those that ``names`` (LEASEHOLD_PACKS) chooses, by name."""
     chosen = _chosen(names)
     installed: dict[str, EntryPoint] = {}
     for entry in entry_points(group=GROUP):
+        if missing := _missing(entry):
+            if chosen and entry.name in chosen:
+                raise BadSetting(
+                    f"LEASEHOLD_PACKS names {entry.name}, which lacks {', '.join(missing)}",
+                    hint=f"pip install '{_origin(entry)[0]}[{','.join(entry.extras)}]'",
+                )
+            continue
         if entry.name in installed and _origin(installed[entry.name]) != _origin(entry):
             both = " and ".join(" ".join(_origin(one)) for one in (installed[entry.name], entry))
             raise LeaseholdError(f"two packs are called {entry.name}: {both}", hint="uninstall one of them")
@@ -137,6 +173,22 @@ def _load(entry: EntryPoint) -> Found:
         what = f"the pack {pack.name}" if isinstance(pack, Pack) else f"a {type(pack).__name__}"
         raise LeaseholdError(f"{distribution} {version} says that {entry.value} is the pack {entry.name}; it is {what}")
     return Found(pack=pack, distribution=distribution, version=version)
+
+
+def _missing(entry: EntryPoint) -> list[str]:
+    """What is not installed of the extras that an entry point names, as in ``shop = "acme.shop:pack [shop]"``."""
+    requires = entry.dist.requires if entry.extras and entry.dist else None
+    wanted = [_REQUIREMENT.match(line) for line in requires or []]
+    names = [found["name"] for found in wanted if found and found["extra"] in entry.extras]
+    return [name for name in names if not _is_installed(name)]
+
+
+def _is_installed(name: str) -> bool:
+    try:
+        distribution(name)
+    except PackageNotFoundError:
+        return False
+    return True
 
 
 def _origin(entry: EntryPoint) -> tuple[str, str]:

@@ -1,8 +1,10 @@
 """Payloads and results are JSON that PostgreSQL can keep exactly: what it would refuse or change is refused here."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from datetime import datetime, timedelta
 from typing import Any
+from uuid import UUID
 
 from leasehold.errors import BadInput, TooLarge
 
@@ -50,6 +52,21 @@ def shown(text: str | None) -> Any:
         return decode(text)
     except BadInput as problem:
         return {"unreadable": str(problem)}
+
+
+def plain_options(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Options as JSON has them, without those that are None."""
+    return {name: _plain(value) for name, value in options.items() if value is not None}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, datetime):
+        if value.tzinfo is None:
+            raise BadInput(f"{value.isoformat()} has no time zone", hint="use datetime.now(UTC) + …")
+        return value.isoformat()
+    if isinstance(value, timedelta):
+        return value.total_seconds()
+    return str(value) if isinstance(value, UUID) else value
 
 
 def _holds_nul(value: Any) -> bool:

@@ -4,6 +4,8 @@ Pure. What is sealed is bound to its tenant and its name: a row that is moved to
 keys of the installation are not in the database. To change them, only the wrapped keys are sealed anew.
 """
 
+import base64
+import hmac
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -36,14 +38,23 @@ class Sealed:
 class Keys:
     """The keys of the installation, newest first: the first one seals, all of them open."""
 
-    __slots__ = ("_keys", "newest")
+    __slots__ = ("_keys", "_links", "newest")
 
     def __init__(self, texts: Sequence[str]) -> None:
-        self._keys = {_key_id(text): _derived(text) for text in texts}
+        self._keys = {_key_id(text): _derived(text, b"leasehold secrets") for text in texts}
+        self._links = {_key_id(text): _derived(text, b"leasehold links") for text in texts}
         self.newest = _key_id(texts[0])
 
     def __repr__(self) -> str:
         return f"Keys({', '.join(self._keys)})"
+
+    def sign(self, about: str) -> str:
+        """A mark that only whoever has these keys can make."""
+        return _mark(self._links[self.newest], about)
+
+    def has_signed(self, about: str, mark: str) -> bool:
+        given = mark.encode("utf-8", "replace")
+        return any(hmac.compare_digest(_mark(key, about).encode(), given) for key in self._links.values())
 
     def seal(self, value: str, *, tenant: UUID, name: str) -> Sealed:
         raw = value.encode()
@@ -98,8 +109,12 @@ def _decrypt(key: bytes, box: bytes, about: bytes, sealed: Sealed) -> bytes:
         ) from None
 
 
-def _derived(text: str) -> bytes:
-    return HKDF(algorithm=SHA256(), length=32, salt=None, info=b"leasehold secrets").derive(text.encode())
+def _mark(key: bytes, about: str) -> str:
+    return base64.urlsafe_b64encode(hmac.digest(key, about.encode(), "sha256")).decode().rstrip("=")
+
+
+def _derived(text: str, info: bytes) -> bytes:
+    return HKDF(algorithm=SHA256(), length=32, salt=None, info=info).derive(text.encode())
 
 
 def _key_id(text: str) -> str:

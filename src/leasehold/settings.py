@@ -74,6 +74,31 @@ def _word(value: str) -> str:
     return value
 
 
+def _origin(value: str) -> str:
+    parts = urlsplit(value.rstrip("/"))
+    origin = f"{parts.scheme}://{parts.netloc}"
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.geturl() != origin:
+        raise ValueError
+    return origin
+
+
+def _issuer(value: str) -> str:
+    if value.lower() == "google":
+        return "https://accounts.google.com"
+    parts = urlsplit(value)
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment or parts.username:
+        raise ValueError
+    if parts.scheme == "http" and parts.hostname not in ("127.0.0.1", "::1", "localhost"):
+        raise ValueError
+    return value
+
+
+def _signup(value: str) -> str:
+    if value.lower() not in ("open", "invite"):
+        raise ValueError
+    return value.lower()
+
+
 def _port(value: str) -> int:
     port = int(value)
     if not 0 <= port <= 65535:
@@ -111,17 +136,28 @@ class Settings:
     poll_seconds: float = _setting(1.0, _seconds, "seconds between two looks for work")
     history_days: int = _setting(90, _count, "days that ended jobs, their attempts and events are kept")
     result_days: int = _setting(7, _count, "days that results are kept")
+    body_days: int = _setting(90, _count, "days that bodies are kept which handlers put")
     grace_seconds: float = _setting(30.0, _seconds, "seconds a stopping worker waits for what it runs")
     cancel_grace_seconds: float = _setting(10.0, _seconds, "seconds between a cancel and its enforcement")
     overrun_seconds: float = _setting(10.0, _seconds, "seconds past its hard timeout that end a stuck process")
     queues: str | None = _setting(None, _text, "a worker's queues, some with a limit: money=2,default (unset: its own)")
     max_jobs: int | None = _setting(None, _count, "jobs after which a worker process is replaced")
     max_memory_mb: int | None = _setting(None, _count, "resident megabytes after which a worker process is replaced")
+    worker_port: int | None = _setting(
+        None,
+        _port,
+        "a port for a worker's health and metrics; processes under one parent count up from it (unset: none)",
+    )
+    worker_host: str = _setting("127.0.0.1", _text, "the address that this port listens on")
     log_level: str = _setting("info", _level, "debug (each success too), info, warning or error")
+    otel: bool = _setting(
+        False, _switch, "1 or true for traces by OpenTelemetry, whose OTEL_* variables then hold; else 0 or false"
+    )
     user_agent: str = _setting("leasehold", _text, "what requests to the outside call themselves")
     fetch_timeout_seconds: float = _setting(30.0, _seconds, "seconds that a request may take, redirects included")
     fetch_max_bytes: int = _setting(10_000_000, _count, "bytes that a body may have after decompression")
     fetch_max_redirects: int = _setting(5, _whole, "a whole number from 0: redirects that are followed")
+    fetch_gap_seconds: float = _setting(1.0, _seconds, "seconds between two polite requests to one host")
     fetch_ports: str = _setting("80,443", _text, "ports that may be reached: 80,443,8000-8999")
     fetch_allow: str | None = _setting(
         None, _text, "internal hosts that may be reached: names, *.names, addresses, networks; with :port or without"
@@ -130,6 +166,12 @@ class Settings:
         None, _text, "hosts that may never be reached: names, *.names, addresses, networks; with :port or without"
     )
     fetch_proxy: str | None = _setting(None, _text, "an http:// URL of the proxy that all requests go through")
+    objects_url: str | None = _setting(
+        None, _text, "an S3-compatible bucket that keeps bodies: https://s3.example.com/bucket (unset: PostgreSQL)"
+    )
+    objects_region: str = _setting("us-east-1", _text, "the region that requests to it are signed for")
+    objects_key_id: str | None = _setting(None, _text, "the id of its access key")
+    objects_secret: str | None = _setting(None, _text, "the secret of its access key", secret=True)
     secret_keys: str | None = _setting(
         None,
         _long_texts,
@@ -151,6 +193,20 @@ class Settings:
     ip_refusals: int = _setting(100, _count, "refused keys a minute after which an address has to wait")
     max_body_bytes: int = _setting(17_000_000, _count, "bytes that the body of a request may have")
     streams_per_tenant: int = _setting(100, _count, "live streams and waiting requests of one tenant and process")
+    public_url: str | None = _setting(
+        None,
+        _origin,
+        "the URL under which people reach this server, such as https://jobs.example.com (unset: as asked)",
+    )
+    session_hours: float = _setting(168.0, _seconds, "hours after which a person has to sign in again")
+    oidc_issuer: str | None = _setting(
+        None, _issuer, "google, or the https:// URL of an OpenID Connect issuer that signs people in (unset: none)"
+    )
+    oidc_client_id: str | None = _setting(None, _text, "the client id that the issuer knows this server by")
+    oidc_client_secret: str | None = _setting(None, _text, "the client secret that the issuer gave", secret=True)
+    signup: str = _setting(
+        "invite", _signup, "invite (only those who are), or open (everybody gets a tenant of their own)"
+    )
     cors_origins: str | None = _setting(None, _text, "origins whose pages may call the API, by commas (unset: none)")
     trusted_proxies: str | None = _setting(None, _text, "addresses whose X-Forwarded-For is believed, by commas")
     amqp_url: str | None = _setting(None, _text, "an amqp:// URL of a RabbitMQ that carries wake-ups (unset: none)")
@@ -163,6 +219,11 @@ class Settings:
                 f"LEASEHOLD_BEAT_SECONDS={self.beat_seconds:g} is more than half of"
                 f" LEASEHOLD_LEASE_SECONDS={self.lease_seconds:g}: one late beat would lose every lease",
                 hint=f"set LEASEHOLD_BEAT_SECONDS to {self.lease_seconds / 3:g} or less",
+            )
+        if self.oidc_issuer and not self.oidc_client_id:
+            raise BadSetting(
+                "LEASEHOLD_OIDC_ISSUER is set, and LEASEHOLD_OIDC_CLIENT_ID is not",
+                hint="set LEASEHOLD_OIDC_CLIENT_ID to the id that the issuer gave this server",
             )
 
     @classmethod

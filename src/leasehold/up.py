@@ -10,11 +10,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from leasehold import demo, packs
+from leasehold import dashboard, demo, packs
+from leasehold.api.here import is_loopback
 from leasehold.api.server import serving
 from leasehold.app import Leasehold
 from leasehold.client import Client
-from leasehold.engine import migrate, tenants
+from leasehold.engine import migrate, people, tenants
 from leasehold.engine.connect import target
 from leasehold.engine.database import Database, Role
 from leasehold.engine.pack_files import PackFiles
@@ -42,14 +43,16 @@ class Running:
     migrated: migrate.Migrated
     urls: dict[Role, str]
     api: str
+    login: str | None  # signs the operator in, once; None: others than this machine can reach the server
 
     def as_json(self) -> dict[str, Any]:
         """What `leasehold up --json` prints; what does not exist yet is null."""
         return {
             "api": self.api,
-            "dashboard": None,
+            "dashboard": self.api,
             "database_url": self.urls[Role.API],
             "key": None,
+            "login": self.login,
             "pid": os.getpid(),
         }
 
@@ -74,8 +77,10 @@ async def up(settings: Settings, app: Leasehold, *, ephemeral: bool = False) -> 
             secret_keys(settings)  # made now: two processes that need it first would make two
         worker = await _start_worker(stack, settings, everything)
         await _prove(settings)
-        api = await stack.enter_async_context(serving(settings, packs=found, search=True))
-        yield Running(worker=worker, home=home.path, server=server, migrated=migrated, urls=urls, api=api)
+        api = await stack.enter_async_context(serving(settings, packs=found, mount=dashboard.mount, search=True))
+        home.write_endpoint({"url": urls[Role.API], "urls": urls, "admin_url": admin_url, "api": api})
+        login = await _login_link(settings, api) if is_loopback(settings.host) else None
+        yield Running(worker=worker, home=home.path, server=server, migrated=migrated, urls=urls, api=api, login=login)
 
 
 def take_down(home: Home, *, wipe: bool = False) -> str:
@@ -131,6 +136,11 @@ async def _make_tenants(settings: Settings) -> None:
     async with Database(target(settings, Role.OPERATOR), connections=1) as db:
         for name in ("default", SYSTEM_TENANT):
             await tenants.create_tenant(db, name)
+
+
+async def _login_link(settings: Settings, api: str) -> str:
+    async with Database(target(settings, Role.OPERATOR), connections=1) as db:
+        return await people.make_login_link(db, settings, api)
 
 
 async def _start_worker(stack: AsyncExitStack, settings: Settings, app: Leasehold) -> Worker:

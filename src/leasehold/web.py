@@ -1,4 +1,4 @@
-"""For packs: routes of their own on the HTTP API. Limits, sign-in, tenants, answers and errors are the API's.
+"""For packs: routes of their own on the HTTP API, and pages on the dashboard; limits, sign-in and errors are ours.
 
     routes = web.routes("notes")
 
@@ -8,34 +8,53 @@
             return {"data": [row["text"] for row in await tx.fetch("select text from leasehold_notes.note")]}
 
 A pack names them, ``Pack(routes="acme_notes.routes:routes")``: only the server imports them, and refuses those that lie
-outside ``/v1/<pack>`` or let anybody in.
+outside ``/v1/<pack>``, or that let anybody in without saying so (``web.anybody()``, ``web.Stranger``).
+
+    pages = web.pages("notes", title="Notes", templates="acme_notes")
+
+    @pages.get("/notes", "jobs:read")
+    async def notes(look: web.Look) -> web.Page:
+        async with look.tenant.transaction() as tx:
+            return look.show("notes.html", notes=await tx.fetch("select text from leasehold_notes.note"))
+
+``Pack(pages="acme_notes.pages:pages")`` gives them an entry in the navigation. Their templates are in the folder
+``templates`` of the package and extend ``base.html``.
 """
 
 from collections.abc import Awaitable, Callable
+from importlib.resources import files
 from typing import Annotated
 
 from fastapi import Depends, Request, Response
 
 from leasehold.access import Access, Transaction
+from leasehold.access import Stranger as _Stranger
 from leasehold.api.answers import Answer, answer, tagged
 from leasehold.api.auth import Caller, SignedIn
 from leasehold.api.idempotency import IdempotencyKey, once_within
 from leasehold.api.problems import Problem
-from leasehold.api.route import needs
+from leasehold.api.route import anybody, needs
 from leasehold.api.route import router as routes
 from leasehold.api.services import services_of
+from leasehold.dashboard.page import Look, NavigationEntry, Page, Pages
 
 __all__ = [
     "Answer",
     "Caller",
     "IdempotencyKey",
+    "Look",
+    "Page",
+    "Pages",
     "Problem",
     "Request",
     "Response",
+    "Stranger",
     "Tenant",
     "Transaction",
     "answer",
+    "anybody",
     "needs",
+    "pages",
     "routes",
     "tagged",
 ]
@@ -59,3 +78,17 @@ async def _tenant(request: Request, caller: SignedIn) -> _Tenant:
 
 #: The tenant of the key: ``tenant.client`` has its jobs, ``tenant.transaction()`` its rows.
 Tenant = Annotated[_Tenant, Depends(_tenant)]
+
+
+async def _stranger(request: Request) -> _Stranger:
+    return _Stranger(services_of(request).backend)
+
+
+#: For routes that say ``web.anybody()``: ``stranger.transaction()`` can call what the pack grants, and nothing else.
+Stranger = Annotated[_Stranger, Depends(_stranger)]
+
+
+def pages(pack: str, *, title: str, templates: str) -> Pages:
+    """Pages of a pack, below ``/<pack>``; ``templates`` names the package that has a folder of them."""
+    entry = NavigationEntry(path=f"/{pack}", title=title, scopes=frozenset({"jobs:read"}), head="Packs")
+    return Pages(entry, files(templates) / "templates")

@@ -31,6 +31,9 @@ class Sizes:
     flood: int = 10_000
     great_flood: int = 1_000_000
     history: int = 10_000_000
+    endpoints: int = 1_000
+    events: int = 120
+    fetch: int = 5_000
 
     @classmethod
     def chosen(cls, *, quick: bool, scale: float) -> "Sizes":

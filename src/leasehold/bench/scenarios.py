@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 
-from leasehold.bench import costs, draining, filling, waiting
+from leasehold.bench import costs, draining, filling, outside, waiting
 from leasehold.bench.bench import Bench, Measures
 from leasehold.errors import BadInput
 
@@ -50,6 +50,18 @@ SCENARIOS = {
             title="WAL and commits",
             measure=costs.writing,
             note="WAL is that of the whole server, commits are those of the benchmark's database",
+        ),
+        Scenario(
+            letter="W",
+            title="webhooks beside receivers that hang",
+            measure=outside.hanging_receivers,
+            note="from the event to the receivers that answer in both runs; receivers are in the benchmark's process",
+        ),
+        Scenario(
+            letter="X",
+            title="fetch beside the bare client",
+            measure=outside.fetching,
+            note="small pages from a server on loopback, turn by turn; no database",
         ),
     )
 }

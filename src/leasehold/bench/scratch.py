@@ -3,10 +3,11 @@
 import asyncio
 import itertools
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime
+from types import MappingProxyType
 from typing import Any, NamedTuple, Self
 from uuid import UUID
 
@@ -129,16 +130,31 @@ class Scratch:
     def _note(self, job: Enqueued) -> None:
         self._first = self._first or job.job_id
 
+    @property
+    def operator(self) -> Database:
+        return self._db
+
+    async def emit(self, tenant: str, data: Any) -> None:
+        """Tell the tenant's endpoints."""
+        client = await self.app.client(tenant)
+        await client.emit("bench.sent", "run", "1", data)
+
     async def allow(self, tenant: str, *, max_queued: int) -> None:
         await tenants.set_tenant(self._db, await tenants.find_tenant(self._db, tenant), max_queued=max_queued)
 
     # -- workers ------------------------------------------------------------------------------------------------
 
     @asynccontextmanager
-    async def workers(self, processes: int) -> AsyncIterator[Workers]:
+    async def workers(
+        self,
+        processes: int,
+        *,
+        app: str = "leasehold.bench.work:app",
+        environment: Mapping[str, str] = MappingProxyType({}),
+    ) -> AsyncIterator[Workers]:
         """Worker processes that have registered; the queue is paused, so that all begin at once."""
         await self.pause()
-        async with started(self.settings, processes) as workers:
+        async with started(self.settings, processes, app, environment) as workers:
             while sum(worker.ended_at is None for worker in await list_workers(self._db)) < processes:
                 workers.require_alive()
                 await asyncio.sleep(_LOOK_SECONDS)

@@ -6,11 +6,14 @@ import time
 from pydantic import BaseModel
 
 from leasehold.app import Leasehold
+from leasehold.connectors import webhook_deliver
 from leasehold.context import Context
 
 NOOP, PROBE, NAP = "bench.noop", "bench.probe", "bench.nap"
 
 app = Leasehold()
+webhooks = Leasehold()
+webhooks.include(webhook_deliver.app)
 
 
 class Noop(BaseModel):

@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import IO
@@ -53,12 +53,14 @@ class Workers:
 
 
 @asynccontextmanager
-async def started(settings: Settings, processes: int) -> AsyncIterator[Workers]:
+async def started(
+    settings: Settings, processes: int, app: str, environment: Mapping[str, str]
+) -> AsyncIterator[Workers]:
     """Worker processes. They end with us, also if we are killed: nothing is ever sent through the pipe they watch."""
     end, ours = os.pipe()
     with tempfile.TemporaryFile() as log:
         try:
-            workers = Workers([_start(settings, end, log) for _ in range(processes)], log)
+            workers = Workers([_start(settings, app, environment, end, log) for _ in range(processes)], log)
             try:
                 yield workers
             finally:
@@ -69,15 +71,17 @@ async def started(settings: Settings, processes: int) -> AsyncIterator[Workers]:
             os.close(ours)
 
 
-def _start(settings: Settings, lifeline: int, log: IO[bytes]) -> subprocess.Popen[bytes]:
+def _start(
+    settings: Settings, app: str, environment: Mapping[str, str], lifeline: int, log: IO[bytes]
+) -> subprocess.Popen[bytes]:
     assert settings.database_url is not None
     mine = {name: value for name, value in os.environ.items() if not name.startswith("LEASEHOLD_")}
     return subprocess.Popen(
-        [sys.executable, "-m", "leasehold", "worker", "leasehold.bench.work:app", "--lifeline", str(lifeline)],
+        [sys.executable, "-m", "leasehold", "worker", app, "--lifeline", str(lifeline)],
         stdin=subprocess.DEVNULL,
         stdout=log,
         stderr=log,
-        env=mine | {"LEASEHOLD_DATABASE_URL": settings.database_url, "LEASEHOLD_PACKS": "none"},
+        env=mine | {"LEASEHOLD_DATABASE_URL": settings.database_url, "LEASEHOLD_PACKS": "none", **environment},
         pass_fds=[lifeline],
         start_new_session=True,  # Ctrl-C is for us, and then we stop them
     )
