@@ -35,9 +35,10 @@ def checks(folder: Path) -> Iterator[Check]:
         yield f"the tests on PostgreSQL {found.version}", lambda found=found: run_tests(found)  # type: ignore[misc]
     if not others:
         yield "another PostgreSQL than the embedded one is there", no_other_version
+    yield "every page in both colours and both widths", look_at_pages
     yield "the wheel is built", lambda: build_wheel(folder)
-    yield "the wheel holds every SQL file and the mark of types", lambda: inspect_wheel(folder)
-    yield "the wheel is installed into a new venv", lambda: install_wheel(folder)
+    yield "the wheel holds every SQL file, template and asset, and the mark of types", lambda: inspect_wheel(folder)
+    yield "the wheel is installed into a new venv, on what is locked", lambda: install_wheel(folder)
     yield "what is installed stays below 150 MB", lambda: weigh(folder)
     yield "the library is imported in less than 150 ms", lambda: time_import(folder)
     yield "the installed program knows its version", lambda: ask_version(folder)
@@ -96,6 +97,14 @@ def run_tests(found: Binaries) -> None:
     )
 
 
+# -- pages ----------------------------------------------------------------------------------------------------------
+
+
+def look_at_pages() -> None:
+    """`make test` looks at two of the four; without a browser this is skipped, as it is there."""
+    run([sys.executable, "-m", "pytest", "-q", "-n", "2", "tests/dashboard/test_pages.py"], DASHBOARD_LOOKS="all")
+
+
 # -- the wheel ------------------------------------------------------------------------------------------------------
 
 
@@ -105,7 +114,8 @@ def build_wheel(folder: Path) -> None:
 
 def inspect_wheel(folder: Path) -> None:
     source = ROOT / "src"
-    wanted = {str(path.relative_to(source)) for path in source.rglob("*.sql")} | {"leasehold/py.typed"}
+    kept = [*source.rglob("*.sql"), *source.rglob("templates/*.html"), *source.rglob("dashboard/assets/*")]
+    wanted = {str(path.relative_to(source)) for path in kept} | {"leasehold/py.typed"}
     with zipfile.ZipFile(wheel_in(folder)) as wheel:
         held = set(wheel.namelist())
     if missing := wanted - held:
@@ -117,7 +127,10 @@ def inspect_wheel(folder: Path) -> None:
 def install_wheel(folder: Path) -> None:
     run([sys.executable, "-m", "venv", str(folder / "venv")])
     pip = str(folder / "venv" / "bin" / "pip")
-    run([pip, "install", "--quiet", "--disable-pip-version-check", str(wheel_in(folder))])
+    install = [pip, "install", "--quiet", "--disable-pip-version-check"]
+    run([*install, "--require-hashes", "--requirement", str(ROOT / "requirements" / "runtime.txt")])
+    run([*install, "--no-deps", str(wheel_in(folder))])
+    run([pip, "check"])
 
 
 def weigh(folder: Path) -> None:

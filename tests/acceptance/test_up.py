@@ -31,7 +31,7 @@ def listed(home: Path) -> list[str]:
 async def test_up_says_where_it_is_in_one_line_of_json_and_the_folder_is_all_a_command_needs(home: Path) -> None:
     with started("up", "--json", env=at(home)) as up:
         ready = up.document()
-        assert {"api", "dashboard", "database_url", "key", "pid"} <= set(ready)
+        assert {"api", "dashboard", "database_url", "key", "login", "pid"} <= set(ready)
         assert ready["pid"] == up.process.pid
         connection = await asyncpg.connect(ready["database_url"])
         try:

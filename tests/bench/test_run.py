@@ -19,6 +19,14 @@ from tests.cli.program import Said, started
 
 TINY = ("--scale", "0.01", "--reps", "1")
 MEASURES = {
+    "W,X": [
+        "W p95 ms, all answer",
+        "W p95 ms, 1 in 10 hangs",
+        "W ratio",
+        "X bare client/s",
+        "X fetch/s",
+        "X ratio",
+    ],
     "A,B,H,J": ["A enqueue/s", "B bulk/s", "H enqueue/s, 50 callers"],
     "C,D,G": ["C drain/s x1", "D drain/s x2", "G first/s", "G last/s", "G windows/s"],
     "E,I": ["E p50 ms", "E p99 ms", "I p95 ms, flood of 100", "I p95 ms, flood of 10,000"],

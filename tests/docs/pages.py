@@ -29,12 +29,6 @@ class Block:
         return self.note.startswith("not run: ")
 
     @property
-    def needs(self) -> str | None:
-        """``not run: needs fastapi``: run where that module is installed."""
-        found = re.match(r"not run: needs (\w+)", self.note)
-        return found[1] if found else None
-
-    @property
     def file(self) -> str | None:
         """The block's first line may say which file it is: ``# shop.py``."""
         found = _FILE.match(self.text.partition("\n")[0])

@@ -2,7 +2,6 @@
 
 import asyncio
 import importlib
-import importlib.util
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
@@ -51,7 +50,7 @@ class Running:
 
     def _run(self, block: Block) -> None:
         code = compile("\n" * (block.line - 1) + block.text, str(block), "exec")
-        if block.not_run and not (block.needs and importlib.util.find_spec(block.needs)):
+        if block.not_run:
             return  # but it is Python
         if block.file:
             self._write(block, block.file)

@@ -34,7 +34,7 @@ WITH_PYTHON = [
 ]
 SHELL = [block for page in PAGES for block in blocks(page) if block.language in ("console", "sh")]
 #: Blocks that are not run must stay the exception.
-MOST_NOT_RUN = 10
+MOST_NOT_RUN = 3
 
 
 @pytest.fixture

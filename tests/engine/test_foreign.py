@@ -126,6 +126,34 @@ async def test_a_sync_callers_commit_makes_the_job_and_its_rollback_unmakes_it(
     assert row == {"priority": 1, "tenant_id": str(cell.tenant_a)}
 
 
+FLOW = {"tenant": "a", "name": "f", "steps": '[{"kind": "t.work"}, {"kind": "t.work", "after": [0]}]', "options": "{}"}
+
+
+@pytest.mark.parametrize("opened", ASYNC, ids=lambda opened: opened.__name__)
+async def test_an_async_callers_flow_is_whole_or_not_at_all(
+    cell: Cell, opened: Callable[[str], AbstractAsyncContextManager[Any]]
+) -> None:
+    async with opened(cell.url(Role.API)) as connection:
+        flow_id = await foreign.start_flow_async(connection, FLOW, schema="leasehold")
+    with pytest.raises(Undo):
+        async with opened(cell.url(Role.API)) as connection:
+            await foreign.start_flow_async(connection, FLOW, schema="leasehold")
+            raise Undo
+    assert await cell.look("select distinct flow_id from leasehold.step") == [{"flow_id": str(flow_id)}]
+
+
+@pytest.mark.parametrize("opened", SYNC, ids=lambda opened: opened.__name__)
+async def test_a_sync_callers_flow_is_whole_or_not_at_all(
+    cell: Cell, opened: Callable[[str], AbstractContextManager[Any]]
+) -> None:
+    with opened(cell.url(Role.API)) as connection:
+        flow_id = foreign.start_flow_sync(connection, FLOW, schema="leasehold")
+    with pytest.raises(Undo), opened(cell.url(Role.API)) as connection:
+        foreign.start_flow_sync(connection, FLOW, schema="leasehold")
+        raise Undo
+    assert await cell.look("select distinct flow_id from leasehold.step") == [{"flow_id": str(flow_id)}]
+
+
 async def test_the_callers_own_tenant_setting_is_put_back(cell: Cell) -> None:
     async with of_asyncpg(cell.url(Role.API)) as connection:
         await foreign.enqueue_async(connection, values(), schema="leasehold")

@@ -17,6 +17,13 @@ ON_SCREEN = {
     "02_handler.py": ["succeeded after 2 attempts: {'number': 'r-17'}", "failed after 1 attempts: nothing to refund"],
     "03_transaction.py": ["ordered 12", "not ordered 13 because we do not sell that", "rows: [12]"],
     "04_sqlalchemy.py": ["committed: queued", "rolled back: None"],
+    "07_flow.py": [
+        "watch these? yes",
+        "succeeded {'failed': 1, 'succeeded': 10}",
+        "mug: 900 → 800",
+        "pen: still 250",
+        "vase: 4000 → gone",
+    ],
     "05_sync.py": ["accepted: queued", "in a transaction of its own: scheduled"],
 }
 
@@ -49,6 +56,13 @@ def test_there_is_no_example_that_is_not_run() -> None:
 def test_an_example_that_waits_for_a_worker(name: str, env: dict[str, str], worker: None) -> None:
     said = python(name, env=env)
     assert (said.code, said.out.splitlines()) == (0, ON_SCREEN[name]), said.err
+
+
+def test_the_example_of_flows(env: dict[str, str]) -> None:
+    with started("worker", "07_flow:app", env=env, cwd=EXAMPLES) as running:
+        said = python("07_flow.py", env=env)
+        assert (said.code, said.out.splitlines()) == (0, ON_SCREEN["07_flow.py"]), said.err
+        assert running.stopped().code == 0
 
 
 @pytest.mark.parametrize(("name", "jobs"), [("03_transaction.py", 1), ("04_sqlalchemy.py", 1), ("05_sync.py", 2)])

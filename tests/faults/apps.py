@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import random
 import signal
 import threading
 import time
@@ -10,6 +11,7 @@ from typing import Any
 
 from leasehold.app import Leasehold
 from leasehold.context import Context
+from leasehold.flows import group, step
 
 app = Leasehold()
 
@@ -60,6 +62,30 @@ async def pack(ctx: Context, order: dict[str, Any]) -> str:
 @app.handler("f.child", max_attempts=100)
 async def child(ctx: Context, order: dict[str, Any]) -> str:
     return str(order["parent"])
+
+
+@app.handler("f.fan", retry_base_s=0.05, retry_cap_s=0.1, max_attempts=100)
+async def fan(ctx: Context, order: dict[str, Any]) -> int:
+    """Finds so many leaves, and adds them to its flow as it ends."""
+    async with ctx.transaction() as tx:
+        seconds = order["seconds"]
+        await tx.add(group(step("f.leaf", {"n": n, "seconds": seconds}) for n in range(order["width"])))
+        return await tx.complete(order["width"])
+
+
+@app.handler("f.leaf", retry_base_s=0.02, retry_cap_s=0.05, max_attempts=100)
+async def leaf(ctx: Context, order: dict[str, Any]) -> int:
+    await asyncio.sleep(random.uniform(0, order["seconds"]))
+    return int(order["n"])
+
+
+@app.handler("f.sum", retry_base_s=0.05, retry_cap_s=0.1, max_attempts=100)
+async def total(ctx: Context, order: dict[str, Any]) -> int:
+    """Behind the barrier: a row of its own for each time that it completes, with how many leaves it has heard of."""
+    heard = {parent.result for parent in await ctx.parents() if parent.kind == "f.leaf" and parent.state == "succeeded"}
+    async with ctx.transaction() as tx:
+        await tx.execute(EFFECT, ctx.job_id, len(heard))
+        return await tx.complete(len(heard))
 
 
 #: Points at which f.crash dies. The one at COMMIT is a moment, not a statement.

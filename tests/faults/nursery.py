@@ -1,4 +1,4 @@
-"""``python -m tests.faults.nursery N``: N workers of ``apps`` that are forked, and forked again when they die.
+"""``python -m tests.faults.nursery N [module:app]``: N workers that are forked, and forked again when they die.
 
 A new process takes a second to import everything; one that is forked is at work within a tenth of it. That is the
 difference between twenty crashes a minute and two hundred.
@@ -11,17 +11,18 @@ import os
 import signal
 import sys
 
+from leasehold.app import Leasehold, load
 from leasehold.engine.connect import target
 from leasehold.engine.database import Database, Role
 from leasehold.settings import Settings
 from leasehold.worker import Worker
-from tests.faults.apps import app
 
 _PR_SET_PDEATHSIG = 1
 
 
-def main(n: int) -> None:
+def main(n: int, named: str = "tests.faults.apps:app") -> None:
     settings = Settings.from_env()
+    app = load(named)
     children: set[int] = set()
     stopping = False
 
@@ -37,22 +38,22 @@ def main(n: int) -> None:
         while len(children) < n and not stopping:
             pid = os.fork()
             if pid == 0:
-                _be_a_worker(settings)
+                _be_a_worker(app, settings)
             children.add(pid)
         pid, status = os.wait()
         children.discard(pid)
         print("killed" if os.WIFSIGNALED(status) else "ended", flush=True)
 
 
-def _be_a_worker(settings: Settings) -> None:
+def _be_a_worker(app: Leasehold, settings: Settings) -> None:
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)  # it shall not outlive the nursery
     try:
-        asyncio.run(_work(settings))
+        asyncio.run(_work(app, settings))
     finally:
         os._exit(0)
 
 
-async def _work(settings: Settings) -> None:
+async def _work(app: Leasehold, settings: Settings) -> None:
     async with Database(target(settings, Role.WORKER), connections=settings.slots + 1) as db:
         worker = Worker(db, app, settings)
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, worker.stop)
@@ -60,4 +61,4 @@ async def _work(settings: Settings) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]))
+    main(int(sys.argv[1]), *sys.argv[2:])

@@ -8,9 +8,16 @@ import pytest
 
 from leasehold.engine import jobs, upkeep
 from leasehold.engine.database import Database, Role
+from leasehold.worker import leader as leader_module
 from leasehold.worker.leader import Leader, Snapshot, TokenWalk, Walk
 from tests.cell import Cell
 from tests.sql.test_life import end, enqueue, register
+
+
+@pytest.fixture(autouse=True)
+def _tokens_with_each_tick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A leader walks them once a second; nobody here waits that long."""
+    monkeypatch.setattr(leader_module, "_TOKENS_SECONDS", 0.0)
 
 
 async def late_enqueue(cell: Cell) -> asyncpg.Connection:

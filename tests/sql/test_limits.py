@@ -2,6 +2,7 @@
 
 import asyncio
 import random
+from collections import Counter
 from itertools import accumulate
 
 import pytest
@@ -149,3 +150,34 @@ async def test_weights_share_the_lane_in_proportion(cell: Cell, worker_db: Datab
     await enqueue(worker_db, cell.tenant_b, 500)
     grants = [grant for _ in range(10) for grant in await jobs.claim(worker_db, worker, ["default"], 25)]
     assert sum(grant.tenant_id == cell.tenant_a for grant in grants) == 200
+
+
+async def test_weights_one_two_four_give_their_shares_within_a_tenth(cell: Cell, worker_db: Database) -> None:
+    worker = await register(worker_db)
+    async with cell.database(Role.OPERATOR) as operator:
+        weights = {await tenants.create_tenant(operator, f"w{weight}"): weight for weight in (1, 2, 4)}
+        for tenant, weight in weights.items():
+            await tenants.set_tenant(operator, tenant, weight=weight)
+    for tenant in weights:
+        await enqueue(worker_db, tenant, 1000)
+    served = Counter(
+        [grant.tenant_id for _ in range(14) for grant in await jobs.claim(worker_db, worker, ["default"], 50)]
+    )
+    assert all(abs(served[tenant] - weight * 100) <= weight * 10 for tenant, weight in weights.items()), served
+
+
+async def test_small_tenants_start_within_ten_claims_whatever_a_large_one_has_queued(
+    cell: Cell, worker_db: Database
+) -> None:
+    worker = await register(worker_db)
+    for _ in range(20):
+        await enqueue(worker_db, cell.tenant_a, 10_000)
+    await jobs.claim(worker_db, worker, ["default"], 100)
+    async with cell.database(Role.OPERATOR) as operator:
+        small = [await tenants.create_tenant(operator, f"small-{n}") for n in range(19)]
+    for tenant in small:
+        await enqueue(worker_db, tenant, 10)
+    started = Counter(
+        [grant.tenant_id for _ in range(10) for grant in await jobs.claim(worker_db, worker, ["default"], 100)]
+    )
+    assert [started[tenant] for tenant in small] == [10] * 19

@@ -47,8 +47,22 @@ class Listener:
     def transaction(self) -> Any:
         raise AssertionError("nobody writes here")
 
+    async def emit(self, emitted: Any) -> None:
+        raise AssertionError("nobody tells of anything here")
+
+    async def complete(self, result: str | None) -> None:
+        raise AssertionError("nothing was emitted here")
+
+    async def ask_leave(self, url: str, agent: str | None) -> float:
+        raise AssertionError("nobody is polite here")
+
     async def secret(self, name: str) -> str:
         raise AssertionError("nobody has secrets here")
+
+    bodies: Any = None
+
+    async def parents(self) -> list[Any]:
+        raise AssertionError("nobody is in a flow here")
 
     fetcher: Any = None
     db: Any = None
@@ -222,3 +236,21 @@ def test_every_error_can_be_described(error: Exception) -> None:
     assert json.loads(text)["type"] == type(error).__name__
     assert len(text.encode()) <= payload.LIMIT
     assert "\\u0000" not in text
+
+
+def test_a_gate_may_depend_on_the_payload() -> None:
+    async def send(ctx: Context, parcel: Parcel) -> None: ...
+
+    handler = Handler.of("t.send", send, {"gate": lambda parcel: f"to:{parcel.to}"})
+    assert handler.job_options == {}, "SQL hears of it with each enqueue"
+    assert handler.gates([{"weight": 1, "to": "Ada"}]) == {"gate": "to:Ada"}
+    assert handler.gates([Parcel(1, "Ada"), Parcel(2, "Bob")]) == {"gate": ["to:Ada", "to:Bob"]}
+    assert Handler.of("t.send", send, {"gate": "post"}).job_options == {"gate": "post"}
+
+
+def test_an_outcome_that_holds_the_gate_says_for_how_long() -> None:
+    for outcome in (Retry("busy", after=30, gate=True), Snooze("busy", after=30, gate=True)):
+        assert json.loads(describe(outcome))["gate_after_s"] == 30
+    assert "gate_after_s" not in json.loads(describe(Retry("busy", after=30)))
+    with pytest.raises(BadInput, match="for a while"):
+        Retry("busy", gate=True)

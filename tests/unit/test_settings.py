@@ -53,6 +53,11 @@ def test_an_override_wins_and_none_is_no_override() -> None:
         ("LEASEHOLD_SCHEMA", 'x"; drop schema public', "lower-case identifier"),
         ("LEASEHOLD_SCHEMA", "x" * 41, "40 characters"),
         ("LEASEHOLD_SCHEMA", "schéma", "lower-case identifier"),
+        ("LEASEHOLD_PUBLIC_URL", "jobs.example.com", "the URL"),
+        ("LEASEHOLD_PUBLIC_URL", "https://jobs.example.com/path", "the URL"),
+        ("LEASEHOLD_OIDC_ISSUER", "http://issuer.example.com", "https://"),
+        ("LEASEHOLD_OIDC_ISSUER", "issuer.example.com", "https://"),
+        ("LEASEHOLD_SIGNUP", "anybody", "invite"),
         ("LEASEHOLD_HOME", "~no-such-user-anywhere/home", "folder"),
     ],
 )
@@ -65,6 +70,19 @@ def test_a_bad_value_names_itself_its_source_and_what_is_allowed(name: str, valu
     assert "environment" in said
     assert allowed in said
     assert name in (problem.value.hint or "")
+
+
+def test_an_issuer_needs_a_client_and_google_is_a_short_name() -> None:
+    with pytest.raises(BadSetting, match="LEASEHOLD_OIDC_CLIENT_ID is not"):
+        Settings.from_env({"LEASEHOLD_OIDC_ISSUER": "google"})
+    env = {
+        "LEASEHOLD_OIDC_ISSUER": "Google",
+        "LEASEHOLD_OIDC_CLIENT_ID": "c",
+        "LEASEHOLD_PUBLIC_URL": "https://x.example/",
+    }
+    settings = Settings.from_env(env)
+    assert (settings.oidc_issuer, settings.public_url) == ("https://accounts.google.com", "https://x.example")
+    assert settings.signup == "invite"
 
 
 @pytest.mark.parametrize("beat", [10.0, 11.0])

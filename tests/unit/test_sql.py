@@ -9,7 +9,19 @@ from leasehold.errors import BY_SQLSTATE, LeaseholdError
 
 FUNCTIONS = [file for file in sql.read_all() if file.name.startswith("functions/")]
 #: Sql functions so small that PostgreSQL puts their text into the caller's, which a setting would prevent.
-INLINED = {"bell", "first_id", "group_id", "group_of", "matches", "micros", "new_id", "new_token", "now", "states"}
+INLINED = {
+    "bell",
+    "first_id",
+    "gate_id",
+    "group_id",
+    "group_of",
+    "matches",
+    "micros",
+    "new_id",
+    "new_token",
+    "now",
+    "states",
+}
 #: What a session sets keeps its name whatever the schema is called.
 SETTINGS = ("tenant", "actor")
 ROLES = ("owner", "api", "worker", "operator", "readonly")
