@@ -6,7 +6,7 @@ TESTS  ?= tests
 REPS   ?= 3
 
 .DEFAULT_GOAL := menu
-.PHONY: menu setup up test check verify bench chaos screenshots
+.PHONY: menu setup up test check verify lock audit sbom bench chaos screenshots
 
 menu:
 	@echo "make setup        the development environment in $(VENV)"
@@ -14,9 +14,12 @@ menu:
 	@echo "make test         every test, on a real PostgreSQL of its own"
 	@echo "make check        format, lint, types, import contracts"
 	@echo "make verify       the tests again on every other PostgreSQL found, and the wheel"
+	@echo "make lock         pin all dependencies again, with hashes, in requirements/"
+	@echo "make audit        known vulnerabilities in what is pinned  (asks the advisory database of the index)"
+	@echo "make sbom         what the image holds, as CycloneDX, in dist/"
 	@echo "make bench        how fast is it here?  SCENARIOS=A,C REPS=1 OPTIONS=--quick"
 	@echo "make chaos        faults on a schedule               (comes with the chaos suite)"
-	@echo "make screenshots  pictures for the documentation     (comes with the dashboard)"
+	@echo "make screenshots  pictures for the documentation, into docs/screenshots (needs chromium)"
 
 setup: $(VENV)/.dev
 
@@ -35,10 +38,24 @@ check: $(VENV)/.dev
 verify: $(VENV)/.dev
 	$(BIN)/python -m tests.verify
 
+lock: $(VENV)/.dev
+	$(BIN)/python -m tools.lock
+
+audit: $(VENV)/.dev
+	$(BIN)/uv tool run pip-audit --strict --disable-pip --require-hashes -r requirements/image.txt -r requirements/dev.txt
+
+sbom: $(VENV)/.dev
+	@mkdir -p dist
+	$(BIN)/uv tool run --from cyclonedx-bom cyclonedx-py requirements --pyproject pyproject.toml --output-reproducible \
+	  --output-file dist/sbom.cdx.json requirements/image.txt
+
 bench: $(VENV)/.runtime
 	@$(BIN)/leasehold bench --reps $(REPS) $(if $(SCENARIOS),--scenarios $(SCENARIOS)) $(OPTIONS)
 
-chaos screenshots:
+screenshots: $(VENV)/.dev
+	@$(BIN)/python -m tests.dashboard.screenshots
+
+chaos:
 	@echo "make $@: not there yet"; exit 2
 
 $(VENV)/.runtime: pyproject.toml

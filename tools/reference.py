@@ -18,6 +18,7 @@ from leasehold.api.problems import CODES
 from leasehold.api.route import SCOPES
 from leasehold.cli import app
 from leasehold.errors import BY_SQLSTATE
+from leasehold.metrics import BUCKETS, CATALOGUE
 from leasehold.settings import Settings
 
 REFERENCE = Path(__file__).parents[1] / "docs" / "reference"
@@ -39,6 +40,7 @@ def pages() -> dict[Path, str]:
         "cli.md": {"commands": _commands()},
         "settings.md": {"settings": _settings()},
         "http.md": _http_parts(),
+        "metrics.md": _metrics_parts(),
     }
     filled = {REFERENCE / name: _filled((REFERENCE / name).read_text(), made) for name, made in parts.items()}
     return filled | {REFERENCE / "openapi.json": openapi.text(bare_app())}
@@ -156,6 +158,19 @@ def _argument_name(argument: Any) -> str:
 def _option_name(option: Any) -> str:
     takes = "" if option.is_flag else f" {option.name.upper()}"
     return ", ".join(f"`{name}{takes}`" for name in option.opts)
+
+
+# -- metrics --------------------------------------------------------------------------------------------------------
+
+
+def _metrics_parts() -> dict[str, str]:
+    rows: dict[str, list[str]] = {"installation": [], "server": [], "worker": [], "process": []}
+    for name, metric in CATALOGUE.items():
+        labels = ", ".join(f"`{label}`" for label in metric.labels) or "–"
+        rows[metric.where].append(f"| `leasehold_{name}` | {metric.type} | {labels} | {metric.help} |")
+    head = "| metric | type | labels | what it tells |\n|---|---|---|---|\n"
+    bounds = ", ".join(f"{bound:g}" for bound in BUCKETS)
+    return {where: head + "\n".join(lines) for where, lines in rows.items()} | {"buckets": f"{bounds} seconds."}
 
 
 # -- settings -------------------------------------------------------------------------------------------------------
