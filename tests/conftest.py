@@ -30,7 +30,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if hasattr(config, "workerinput"):
         return  # a parallel process: the first one has started the server
     bin_ = os.environ.get("LEASEHOLD_PG_BIN")
-    home = Home(ephemeral_home())
+    home = Home(ephemeral_home(in_memory=True))
     home.make()
     server = Server(
         home.path,

@@ -15,7 +15,7 @@ def new_home() -> Iterator[Callable[[], Path]]:
     made: list[Path] = []
 
     def make() -> Path:
-        made.append(ephemeral_home())
+        made.append(ephemeral_home(in_memory=True))
         return made[-1] / "home"
 
     yield make

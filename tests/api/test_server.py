@@ -107,7 +107,7 @@ def test_a_port_that_is_taken_is_said_so(here: dict[str, str]) -> None:
 
 @pytest.fixture
 def home() -> Iterator[Path]:
-    folder = ephemeral_home()
+    folder = ephemeral_home(in_memory=True)
     yield folder / "home"
     Home(folder / "home").wipe()
     folder.rmdir()

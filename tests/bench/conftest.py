@@ -16,6 +16,6 @@ def own_server(leasehold_server: TemplateServer) -> dict[str, str]:
 @pytest.fixture
 def homes() -> Iterator[Path]:
     """A folder for instances that PostgreSQL's account can reach; a test leaves it empty."""
-    folder = ephemeral_home()
+    folder = ephemeral_home(in_memory=True)
     yield folder
     folder.rmdir()

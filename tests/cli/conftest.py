@@ -9,7 +9,7 @@ from tests.cell import Cell
 @pytest.fixture
 def nowhere() -> Iterator[dict[str, str]]:
     """Settings that lead to no instance."""
-    folder = ephemeral_home()
+    folder = ephemeral_home(in_memory=True)
     yield {"LEASEHOLD_HOME": str(folder / "home")}
     Home(folder / "home").wipe()
     folder.rmdir()

@@ -34,7 +34,7 @@ def command_of(service: str) -> list[str]:
 
 
 async def test_the_roles_and_processes_of_the_compose_file_work_together() -> None:
-    home = Home(ephemeral_home())
+    home = Home(ephemeral_home(in_memory=True))
     home.make()
     server = Server(home.path, ephemeral=True)
     try:

@@ -148,7 +148,7 @@ def test_the_strangers_tests_pass(venv: Path, shop: Path) -> None:
 
 
 def test_the_strangers_service_works_end_to_end(venv: Path, shop: Path) -> None:
-    home = Home(ephemeral_home() / "home")
+    home = Home(ephemeral_home(in_memory=True) / "home")
     env = {"PYTHONPATH": "", "LEASEHOLD_HOME": str(home.path)}
     try:
         with started("up", "handlers:app", "--json", env=env, command=(str(venv / "leasehold"),), cwd=shop) as up:

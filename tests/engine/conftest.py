@@ -85,7 +85,7 @@ def psql(own: Own) -> Path:
 
 @contextmanager
 def _running(pg_bin: Path | None) -> Iterator[Endpoint]:
-    folder = ephemeral_home()
+    folder = ephemeral_home(in_memory=True)
     home = Home(folder / "home")
     try:
         with Server(home.path, pg_bin=pg_bin, ephemeral=True) as server:

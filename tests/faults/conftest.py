@@ -30,7 +30,7 @@ class Own:
 
 @asynccontextmanager
 async def own_server() -> AsyncIterator[Own]:
-    home = Home(ephemeral_home())
+    home = Home(ephemeral_home(in_memory=True))
     home.make()
     server = Server(home.path, ephemeral=True)
     try:

@@ -15,7 +15,7 @@ OLD = Path("/usr/lib/postgresql/15/bin")
 
 @pytest.fixture
 def folder() -> Iterator[Path]:
-    made = ephemeral_home()
+    made = ephemeral_home(in_memory=True)
     yield made
     for lock in list(made.rglob("postmaster.pid")):
         if left := postmaster.find(lock.parent):

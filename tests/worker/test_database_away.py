@@ -164,7 +164,7 @@ async def _patiently(shop: Shop, job_id: UUID) -> Job:
 @pytest.fixture
 def server() -> Iterator[tuple[Server, Endpoint]]:
     """A PostgreSQL of this test's own, to be restarted."""
-    home = Home(ephemeral_home())
+    home = Home(ephemeral_home(in_memory=True))
     home.make()
     server = Server(home.path, ephemeral=True)
     try:

@@ -47,7 +47,7 @@ def main() -> None:
 
 @contextmanager
 def _throw_away_server() -> Iterator[TemplateServer]:
-    home = Home(ephemeral_home())
+    home = Home(ephemeral_home(in_memory=True))
     try:
         home.make()
         endpoint = Server(home.path, pg_bin=Settings.from_env().pg_bin, ephemeral=True, options=_OPTIONS).start()
