@@ -25,10 +25,6 @@ class Block:
     note: str
 
     @property
-    def not_run(self) -> bool:
-        return self.note.startswith("not run: ")
-
-    @property
     def file(self) -> str | None:
         """The block's first line may say which file it is: ``# shop.py``."""
         found = _FILE.match(self.text.partition("\n")[0])

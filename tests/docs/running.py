@@ -2,6 +2,7 @@
 
 import asyncio
 import importlib
+import os
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
@@ -11,12 +12,15 @@ from typing import Any
 
 from leasehold.engine import tenants
 from leasehold.engine.database import Role
+from tests.api.test_server import serving
 from tests.cell import Cell
-from tests.cli.program import environment, started
+from tests.cli.program import environment, leasehold, started
 from tests.docs.pages import Block, blocks
 
 #: A block of SQL with this comment before it is run, in its place among the blocks of Python.
 ADMINISTRATOR = "run as the administrator"
+#: Such a block finds a server's address and a key of the tenant ``default`` in its environment.
+SERVER = "run beside a server"
 _FAST = {
     "LEASEHOLD_LEASE_SECONDS": "4",
     "LEASEHOLD_BEAT_SECONDS": "0.5",
@@ -39,6 +43,7 @@ class Running:
         self._env = settings_of(cell)
         self._app: str | None = None  # the file that holds the app, when its worker is not running yet
         self._worker = ExitStack()
+        self._server = ExitStack()
 
     def run_page(self, page: Path) -> None:
         for block in blocks(page):
@@ -47,11 +52,12 @@ class Running:
             elif block.language == "python":
                 self._run(block)
         self.start_worker()
+        self._run_tests()
 
     def _run(self, block: Block) -> None:
         code = compile("\n" * (block.line - 1) + block.text, str(block), "exec")
-        if block.not_run:
-            return  # but it is Python
+        if block.note == SERVER and "JOBS_URL" not in os.environ:
+            self.start_server()
         if block.file:
             self._write(block, block.file)
         else:
@@ -65,12 +71,15 @@ class Running:
         importlib.invalidate_caches()
         if "= Leasehold(" in block.text:
             self._app = name.removesuffix(".py")
-        if name.startswith("test_"):
-            self.start_worker()
-            arguments = ["-q", "-p", "no:cacheprovider", name]
-            subprocess.run(
-                [sys.executable, "-m", "pytest", *arguments], cwd=self._folder, env=environment(self._env), check=True
-            )
+        if "= Worker(" in block.text:
+            program = started(command=(sys.executable, name), env=self._env, cwd=str(self._folder))
+            self._server.enter_context(program).said("worker started")
+
+    def _run_tests(self) -> None:
+        tests = [path.name for path in self._folder.glob("test_*.py")]
+        if tests:
+            command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *tests]
+            subprocess.run(command, cwd=self._folder, env=environment(self._env), check=True)
 
     def start_worker(self) -> None:
         """Start the worker of the newest app, unless it runs."""
@@ -81,8 +90,20 @@ class Running:
         worker.said("worker started")
         self._app = None
 
+    def start_server(self) -> None:
+        """A server, a worker for the kinds that are always there, and a key to ask for jobs and to work."""
+        url, _ = self._server.enter_context(serving(self._env))
+        self._server.enter_context(started("worker", env=self._env)).said("worker started")
+        leasehold("queues", "create", "gpu", env=self._env)
+        scopes = [f"--scope={scope}" for scope in ("jobs:read", "jobs:write", "work")]
+        key = leasehold("keys", "create", "pages", "--tenant=default", *scopes, "--queue=gpu", "--json", env=self._env)
+        for name, value in {"JOBS_URL": url, "JOBS_KEY": key.json["key"]}.items():
+            os.environ[name] = value
+            self._server.callback(os.environ.pop, name)
+
     def close(self) -> None:
         self._worker.close()
+        self._server.close()
 
 
 @contextmanager

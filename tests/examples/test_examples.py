@@ -105,4 +105,8 @@ def test_the_pack_to_copy_is_installed_found_tested_and_run(tmp_path: Path) -> N
         assert (said.code, said.out) == (0, "1\n"), said.err
         refused = httpx.get(f"{up.document()['api']}/v1/notes")
         assert (refused.status_code, refused.json()["code"]) == (401, "unauthenticated")
+        for public, status in (("true", 200), ("false", 404)):
+            said = leasehold("run", "notes.write", "text=hi", f"public={public}", "--follow", "--json", env=env | api)
+            seen = httpx.get(f"{up.document()['api']}/n/{said.json['job_id']}")
+            assert seen.status_code == status, seen.text
         assert up.stopped().code == 0

@@ -1,4 +1,4 @@
-"""Notes of each tenant: a pack with one kind, one table, two routes, a page and a command."""
+"""Notes of each tenant: a pack with one kind, one table, three routes, a page and a command."""
 
 from importlib.resources import files
 
@@ -10,5 +10,6 @@ pack = Pack(
     app=app,
     migrations=files(__name__) / "migrations",
     routes="acme_notes.routes:routes",
+    addresses=("/n",),
     pages="acme_notes.pages:pages",
 )

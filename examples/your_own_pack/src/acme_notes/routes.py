@@ -1,7 +1,10 @@
 """What the server adds to its API for this pack."""
 
+from uuid import UUID
+
 from acme_notes.handlers import Note
 from leasehold import web
+from leasehold.errors import NotFound
 
 routes = web.routes("notes")
 
@@ -20,3 +23,12 @@ async def write_note(tenant: web.Tenant, note: Note, idempotency_key: web.Idempo
         return web.Answer(status=202, value={"job_id": job.job_id}, headers={"Location": f"/v1/jobs/{job.job_id}"})
 
     return await tenant.once(idempotency_key, operate)
+
+
+@routes.get("/n/{job_id}", summary="A note that was published", openapi_extra=web.anybody())
+async def published(stranger: web.Stranger, job_id: UUID) -> dict[str, str]:
+    async with stranger.transaction() as tx:
+        text = await tx.fetchval("select leasehold_notes.published($1)", job_id)
+    if text is None:
+        raise NotFound("no such note")
+    return {"text": text}
