@@ -10,6 +10,7 @@ import pytest
 from leasehold.app import Leasehold
 from leasehold.engine import jobs, upkeep
 from leasehold.engine.database import Database, Role, Target
+from leasehold.engine.gates import Gates
 from leasehold.engine.wakeups import Listener, Notifier
 from leasehold.engine.workers import end_worker, register_worker
 from leasehold.errors import Conflict, LeaseholdError
@@ -78,6 +79,41 @@ async def test_cancel_races_claim_finish_and_retry_and_each_job_has_one_story(ce
 async def _ended(cell: Cell, n: int) -> bool:
     rows = await cell.look("select count(*) as n from leasehold.outcome")
     return bool(rows[0]["n"] == n)
+
+
+@pytest.mark.parametrize("where", ["group", "gate"])
+@pytest.mark.parametrize("end", ["commit", "rollback"])
+async def test_what_is_being_canceled_at_the_head_of_a_line_does_not_start(cell: Cell, where: str, end: str) -> None:
+    """A claim that meets the head of a group or a gate while its cancel is not committed: it waits for what it becomes."""
+    async with cell.database(Role.WORKER, connections=4) as db:
+        worker = await register(db)
+        if where == "gate":  # the first is through: the others line up
+            await Gates(db, cell.tenant_a).set("g", rate=1, per_s=60)
+            await enqueue(db, cell, 1, gate="g")
+            await jobs.claim(db, worker, ["default"], 10)
+        head, after = await enqueue(db, cell, 2, **{where: "g"})
+        if where == "gate":
+            assert await jobs.claim(db, worker, ["default"], 10) == []
+            await cell.pass_time(61)
+        connection = await asyncpg.connect(cell.url(Role.WORKER))
+        await connection.execute("begin")
+        await connection.execute("select set_config('leasehold.tenant', $1, true)", str(cell.tenant_a))
+        assert await connection.fetchval("select leasehold.cancel($1)", head) == "canceled"
+        claiming = asyncio.create_task(first_start(db, worker))
+        blocked = "select 1 from pg_locks where not granted and locktype = 'transactionid'"
+        await eventually(lambda: cell.look(blocked), what="the claim waits for the cancel")
+        await connection.execute(end)
+        await connection.close()
+        assert await claiming == (after if end == "commit" else head)
+        expected = "canceled" if end == "commit" else "running"
+        assert (await jobs.get_job(db, cell.tenant_a, head)).state == expected
+
+
+async def first_start(db: Database, worker: UUID) -> UUID:
+    while True:
+        await upkeep.ring_gates(db, ["default"])
+        for grant in await jobs.claim(db, worker, ["default"], 10):
+            return grant.job_id
 
 
 # -- the reaper against the report of a worker that fell silent -----------------------------------------------------

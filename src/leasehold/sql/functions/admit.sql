@@ -52,16 +52,19 @@ begin
     ) h
   ),
   head as materialized (select * from line where nth <= least(places, bells) and not behind),
-  gone as (delete from leasehold.blocked b where b.ctid in (select spot from head)),
+  gone as (delete from leasehold.blocked b where b.ctid in (select spot from head) returning b.*),
   placed as (
     insert into leasehold.place (job_id, group_id, tenant_id, lane, group_limit, group_hold)
-    select job_id, group_id, tenant_id, lane, group_limit, group_hold from head
+    select job_id, group_id, tenant_id, lane, group_limit, group_hold from gone
   )
   insert into leasehold.ready (lane, pass, job_id, tenant_id, attempt, max_attempts, events, bound)
   select
     lane, case when lane = p_lane then p_pass else leasehold.clock(lane) + 1 end,
     job_id, tenant_id, attempt, max_attempts, events, true
-  from head
+  from (select * from gone order by group_id, seq) g
+  union all  -- one that was canceled while we waited for its row: ring for who follows
+  select lane, leasehold.clock(lane) + 1, leasehold.bell(group_id), tenant_id, -1, 0, 0, true
+  from head where job_id not in (select job_id from gone)
   union all  -- more have room than had bells here: ring for the next
   select lane, leasehold.clock(lane) + 1, leasehold.bell(group_id), tenant_id, -1, 0, 0, true
   from line where nth > least(places, bells) and places > bells and not behind;

@@ -36,19 +36,22 @@ begin
     if found then
       v_gate := leasehold.gate_state(v_terms, v_now);
       v_n := leasehold.free_slots(v_gate, v_terms, v_now);
-      v_next := leasehold.opens_at(leasehold.take_slot(v_gate, v_terms, v_now, v_n), v_terms);
     else  -- the rule is gone, or another one holds: let them ask again
       v_n := 100;
-      v_next := v_now;
     end if;
 
     with head as materialized (
-      select ctid as spot, job_id, attempt, max_attempts, events from leasehold.gated
+      select ctid as spot from leasehold.gated
       where gate_id = v_bell.gate_id and lane = p_lane and tenant_id = v_bell.tenant_id order by job_id limit v_n
     ),
-    gone as (delete from leasehold.gated where ctid = any(array(select spot from head)))
+    gone as (  -- without what was canceled while we waited for its row
+      delete from leasehold.gated where ctid = any(array(select spot from head)) returning job_id, attempt, max_attempts, events
+    )
     insert into leasehold.ready (lane, pass, job_id, tenant_id, attempt, max_attempts, events, bound)
-    select p_lane, p_pass, job_id, v_bell.tenant_id, attempt, max_attempts, events, true from head;
+    select p_lane, p_pass, job_id, v_bell.tenant_id, attempt, max_attempts, events, true from (select * from gone order by job_id) g;
+    get diagnostics v_n = row_count;
+    v_next := case when v_terms is null then v_now
+      else leasehold.opens_at(leasehold.take_slot(v_gate, v_terms, v_now, v_n), v_terms) end;
     insert into leasehold.gate_bell as b (gate_id, lane, tenant_id, at)
     select v_bell.gate_id, p_lane, v_bell.tenant_id, greatest(v_next, v_now)
     where exists (
