@@ -200,6 +200,12 @@ class Lives(Machine):
         self.run(upkeep.promote(self.db))
         self._wait(job_id, 0)
 
+    @rule(job_id=ids)
+    def change_ones_mind(self, job_id: UUID) -> None:
+        self.cancel(job_id)
+        self.retry(job_id)
+        self._claim_all()
+
     @rule(gate=st.sampled_from(["slow", "flaky", "unruled"]))
     def hold(self, gate: str) -> None:
         self.run(self.own.hold(gate, HOLD))
@@ -383,6 +389,10 @@ MUTANTS = {
     "a breaker that never closes again": (
         "functions/tell_gates.sql",
         [("w.outcome in ('succeeded', 'failed') and (", "false and (")],
+    ),
+    "an answer that nobody hears": (
+        "functions/tell_gates.sql",
+        [("perform leasehold.hurry_gates", "-- perform leasehold.hurry_gates")],
     ),
     "a reset that tells nobody": (
         "functions/calm_gate.sql",
