@@ -22,7 +22,7 @@ Function = Callable[..., Any]
 #: What jobs of the kind are like; SQL knows these names, which carry their units. The short ones are for people.
 JOB_OPTIONS = (
     "queue", "priority", "max_attempts", "retry_base_s", "retry_cap_s", "timeout_s", "delay_s", "run_at",
-    "key_window_s", "tags", "version", "group", "group_limit", "group_hold", "group_gap_s", "gate",
+    "key_window_s", "tags", "version", "group", "group_limit", "group_hold", "group_gap_s", "gate", "on_duplicate",
 )  # fmt: skip
 SHORT = {"attempts": "max_attempts", "timeout": "timeout_s", "group_gap": "group_gap_s"}
 #: How the worker runs the kind; SQL never hears of these.

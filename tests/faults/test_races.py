@@ -84,7 +84,7 @@ async def _ended(cell: Cell, n: int) -> bool:
 @pytest.mark.parametrize("where", ["group", "gate"])
 @pytest.mark.parametrize("end", ["commit", "rollback"])
 async def test_what_is_being_canceled_at_the_head_of_a_line_does_not_start(cell: Cell, where: str, end: str) -> None:
-    """A claim that meets the head of a group or a gate while its cancel is not committed: it waits for what it becomes."""
+    """A claim that meets the head of a group or of a gate while its cancel is not committed waits for its end."""
     async with cell.database(Role.WORKER, connections=4) as db:
         worker = await register(db)
         if where == "gate":  # the first is through: the others line up

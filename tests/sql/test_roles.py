@@ -250,6 +250,7 @@ INTERNAL: dict[str, set[Role]] = {
         "park_over_limit", "purge_bodies", "put_bytes", "put_json", "reserve_keys", "state_of",
         "states", "states_to_act", "take_waiting", "view_jobs",
         "fingerprint", "newest_failures", "ready_ids", "seen_tenant", "waiting_ids",
+        "change_waiting", "claim_unique", "defer_waiting", "enqueue_unique", "lock_unique", "make_unique",
     )
 }  # fmt: skip
 MAY_CALL = OF_ONE_TENANT | OF_ALL_TENANTS | HARMLESS | INTERNAL

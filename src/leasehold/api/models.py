@@ -120,6 +120,16 @@ class JobRequest(Ask):
         None, ge=0.001, le=86_400, description="Seconds between two starts of the group."
     )
     gate: GateName | None = Field(None, description="The gate that every start of the job has to pass.")
+    unique: str | None = Field(
+        None,
+        pattern=r"^[^\x00]+$",
+        max_length=255,
+        description="Of a tenant's jobs of the kind, one waits under this key.",
+    )
+    on_duplicate: Literal["keep", "replace", "push"] | None = Field(
+        None,
+        description="When one waits: keep it, replace its payload, or push its time as well; keep if it is left out.",
+    )
     copied_from: Id | None = None
     traceparent: str | None = Field(None, pattern=r"^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$")
 

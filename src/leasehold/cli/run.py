@@ -26,6 +26,8 @@ async def run(
     delay: Annotated[float | None, typer.Option(min=0, help="Seconds to wait first.")] = None,
     group: Annotated[str | None, typer.Option(help="Jobs of a group run one after another.")] = None,
     gate: Annotated[str | None, typer.Option(help="The gate that it has to pass.")] = None,
+    unique: Annotated[str | None, typer.Option(help="The key under which only one job waits.")] = None,
+    on_duplicate: Annotated[str | None, typer.Option(help="When one waits: keep, replace or push.")] = None,
     tenant: Tenant = None,
     json: Json = False,
 ) -> None:
@@ -35,7 +37,15 @@ async def run(
 
     async with Client.connect(Settings.from_env(tenant=tenant)) as client:
         job = await client.enqueue(
-            kind, _payload(values or []), queue=queue, priority=priority, delay_s=delay, group=group, gate=gate
+            kind,
+            _payload(values or []),
+            queue=queue,
+            priority=priority,
+            delay_s=delay,
+            group=group,
+            gate=gate,
+            unique=unique,
+            on_duplicate=on_duplicate,
         )
         if not follow:
             _print_enqueued(job, json=json)

@@ -6,7 +6,8 @@ as $$
 declare
   c_known  constant text[] := array[
     'queue', 'priority', 'run_at', 'delay_s', 'expires_at', 'max_attempts', 'retry_base_s', 'retry_cap_s', 'timeout_s',
-    'version', 'key_window_s', 'tags', 'copied_from', 'traceparent', 'group', 'group_limit', 'group_hold', 'group_gap_s', 'gate'
+    'version', 'key_window_s', 'tags', 'copied_from', 'traceparent', 'group', 'group_limit', 'group_hold', 'group_gap_s', 'gate',
+    'unique', 'on_duplicate'
   ];
   v_option text;
 begin
@@ -65,6 +66,12 @@ begin
   end if;
   if (p_options ->> 'group_gap_s')::numeric not between 0.001 and 86400 then
     raise exception 'group_gap_s % is not between 0.001 and one day', p_options ->> 'group_gap_s' using errcode = 'LH400';
+  end if;
+  if p_options ? 'unique' and (jsonb_typeof(p_options -> 'unique') <> 'string' or length(p_options ->> 'unique') not between 1 and 255) then
+    raise exception 'unique is a text of 1 to 255 characters' using errcode = 'LH400';
+  end if;
+  if p_options ? 'on_duplicate' and coalesce(p_options ->> 'on_duplicate', '') not in ('keep', 'replace', 'push') then
+    raise exception 'on_duplicate is keep, replace or push' using errcode = 'LH400';
   end if;
   perform leasehold.check_gate(g) from jsonb_path_query(p_options, '$.gate[*]') g where g <> 'null';
   if jsonb_typeof(p_options -> 'traceparent') not in ('string', 'null') or length(p_options ->> 'traceparent') > 100 then

@@ -2,7 +2,8 @@
 --
 -- Options, else those of the kind, else the defaults below: queue, priority, run_at, delay_s, expires_at, max_attempts,
 -- retry_base_s, retry_cap_s, timeout_s, version, key_window_s, tags, copied_from, traceparent, group,
--- group_limit, group_hold, group_gap_s, gate (one for all payloads, or a list with one for each).
+-- group_limit, group_hold, group_gap_s, gate (one for all payloads, or a list with one for each), unique and on_duplicate
+-- (see enqueue_unique).
 --
 -- Keys make a job idempotent: the same key of the same tenant and kind within its window is the same job, returned with
 -- created = false and no write; with another payload it is a conflict (LH409).
@@ -15,6 +16,10 @@ as $$
 begin
   if p_options ? 'waits' then  -- for steps of flows only: see make_steps
     raise exception 'there is no option ''waits''' using errcode = 'LH400', hint = 'start a flow';
+  end if;
+  if p_options ? 'unique' then
+    return query select * from leasehold.make_unique(array[leasehold.current_tenant()], p_kind, p_payloads, p_options, p_keys);
+    return;
   end if;
   return query select * from leasehold.make_jobs(array[leasehold.current_tenant()], p_kind, p_payloads, p_options, p_keys);
 end

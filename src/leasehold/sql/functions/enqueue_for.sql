@@ -14,6 +14,10 @@ begin
     raise exception '% tenants for % payloads', coalesce(cardinality(p_tenants), 0), coalesce(cardinality(p_payloads), 0)
       using errcode = 'LH400';
   end if;
+  if p_options ? 'unique' then
+    return query select * from leasehold.make_unique(p_tenants, p_kind, p_payloads, p_options, null);
+    return;
+  end if;
   return query select * from leasehold.make_jobs(p_tenants, p_kind, p_payloads, p_options, null);
 end
 $$;

@@ -1,6 +1,6 @@
 -- Remove what has outlived its use, a bounded piece at a time; returns how many rows. Results go before the history of
 -- their jobs; keys, answers, tickets, sessions, login links and invitations when their time is over; gates after three idle
--- days; ended workers, jobs of the default partition, bodies and audit with the history.
+-- days; ended workers, jobs of the default partition, unique keys, bodies and audit with the history.
 create or replace function leasehold.purge(p_history_days integer default 90, p_result_days integer default 7, p_limit integer default 5000)
 returns integer
 language plpgsql security definer
@@ -78,6 +78,14 @@ begin
   delete from leasehold.job where job_id = any(v_jobs);
   v_total := v_total + cardinality(v_jobs);
 
+  delete from leasehold.unique_job where ctid = any(array(
+    select u.ctid from leasehold.unique_job u
+    where u.job_id < leasehold.first_id(v_old) and not exists (
+      select from leasehold.job j where j.job_id = u.job_id and not exists (select from leasehold.outcome o where o.job_id = j.job_id)
+    )
+    limit p_limit for update skip locked
+  ));
+  get diagnostics v_n = row_count; v_total := v_total + v_n;
   delete from leasehold.worker where worker_id in (
     select worker_id from leasehold.worker w where ended_at < v_old limit p_limit for update skip locked
   );

@@ -8,15 +8,16 @@ set enable_seqscan = off set jit = off
 as $$
 declare
   v_tenant uuid := (leasehold.own_job(p_job)).tenant_id;
-  v_taken  leasehold.parked;
 begin
   if p_run_at is null or p_run_at > leasehold.now() + interval '10 years' then
     raise exception 'run_at % is not a time within ten years', p_run_at using errcode = 'LH400';
   end if;
 
   for v_try in 1..100 loop
-    v_taken := leasehold.take_waiting(p_job);
-    exit when v_taken.job_id is not null;
+    if leasehold.defer_waiting(p_job, p_run_at) then
+      perform leasehold.log_action(v_tenant, 'job.reschedule', p_job::text, jsonb_build_object('run_at', p_run_at));
+      return 'scheduled';
+    end if;
     if exists (select from leasehold.lease where job_id = p_job) then
       raise exception 'job % is running', p_job using errcode = 'LH409', hint = 'cancel it first';
     end if;
@@ -27,19 +28,7 @@ begin
       return leasehold.retry(p_job, p_run_at);
     end if;
   end loop;
-  if v_taken.job_id is null then
-    raise exception 'job % keeps moving', p_job using errcode = 'LH409', hint = 'try again';
-  end if;
-
-  perform leasehold.log_action(v_tenant, 'job.reschedule', p_job::text, jsonb_build_object('run_at', p_run_at));
-  insert into leasehold.event (job_id, seq, tenant_id, type, data, at)
-  values (p_job, v_taken.events + 1, v_tenant, 'rescheduled', jsonb_build_object('run_at', p_run_at), leasehold.now());
-  insert into leasehold.deferred (run_at, job_id, tenant_id, lane, attempt, max_attempts, events, why, bound)
-  values (
-    p_run_at, p_job, v_tenant, v_taken.lane, v_taken.attempt, v_taken.max_attempts, v_taken.events + 1,
-    case when v_taken.attempt = 0 then 'scheduled' else 'rescheduled' end, v_taken.bound
-  );
-  return 'scheduled';
+  raise exception 'job % keeps moving', p_job using errcode = 'LH409', hint = 'try again';
 end
 $$;
 

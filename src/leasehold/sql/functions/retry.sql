@@ -14,6 +14,9 @@ begin
     raise exception 'job % is a step of a flow, which is retried as a whole', p_job
       using errcode = 'LH409', hint = format('leasehold flows retry %s', (select flow_id from leasehold.step where job_id = p_job));
   end if;
+  if v_job.unique_key is not null then
+    perform leasehold.claim_unique(v_job);
+  end if;
   select state into v_was from leasehold.outcome where job_id = p_job;
   select * into v_again from leasehold.revive(p_job);
   if not found then

@@ -1,0 +1,26 @@
+-- Let this job, which has ended and is about to be retried, have its unique key again; a conflict when another one waits or
+-- runs under it.
+create or replace function leasehold.claim_unique(p_job leasehold.job) returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off set enable_bitmapscan = off set jit = off
+as $$
+declare
+  v_other uuid;
+begin
+  perform leasehold.lock_unique(p_job.tenant_id, p_job.kind, p_job.unique_key);
+  select u.job_id into v_other
+  from leasehold.unique_job u
+  where u.tenant_id = p_job.tenant_id and u.kind = p_job.kind and u.key = p_job.unique_key and u.job_id <> p_job.job_id
+    and exists (select from leasehold.job j where j.job_id = u.job_id)
+    and not exists (select from leasehold.outcome o where o.job_id = u.job_id);
+  if found then
+    raise exception 'job % has the unique key of job % now', v_other, p_job.job_id
+      using errcode = 'LH409', hint = 'cancel it first, or leave the work to it';
+  end if;
+  update leasehold.unique_job set job_id = p_job.job_id
+  where tenant_id = p_job.tenant_id and kind = p_job.kind and key = p_job.unique_key;
+end
+$$;
+
+revoke all on function leasehold.claim_unique(leasehold.job) from public;
