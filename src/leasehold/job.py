@@ -192,6 +192,17 @@ class WorkerInfo:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Limit:
+    """A queue, kind or tenant of which only so many jobs run at once, or none while it is paused."""
+
+    what: str
+    name: str
+    max_running: int | None
+    paused: bool
+    running: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Tenant:
     """A customer."""
 

@@ -166,6 +166,11 @@ OF_ALL_TENANTS = {
     "purge": WORKER | OPERATOR,
     "create_queue": API | WORKER | OPERATOR,
     "pause_queue": OPERATOR,
+    "pause_kind": OPERATOR,
+    "pause_tenant": OPERATOR,
+    "limit_queue": OPERATOR,
+    "limit_kind": OPERATOR,
+    "list_limits": OPERATOR,
     "list_queues": OPERATOR,
     "list_workers": OPERATOR,
     "create_tenant": OPERATOR,
@@ -251,6 +256,7 @@ INTERNAL: dict[str, set[Role]] = {
         "states", "states_to_act", "take_waiting", "view_jobs",
         "fingerprint", "newest_failures", "ready_ids", "seen_tenant", "waiting_ids",
         "change_waiting", "claim_unique", "defer_waiting", "enqueue_unique", "lock_unique", "make_unique",
+        "count_kind", "count_queue", "park_by_kind", "unpark_kinds",
     )
 }  # fmt: skip
 MAY_CALL = OF_ONE_TENANT | OF_ALL_TENANTS | HARMLESS | INTERNAL

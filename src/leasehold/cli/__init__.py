@@ -15,6 +15,7 @@ from leasehold.cli import (
     gates,
     jobs,
     keys,
+    limits,
     packs,
     people,
     queues,
@@ -53,6 +54,7 @@ app.command("worker")(worker.worker)
 app.command("run")(run.run)
 app.add_typer(jobs.app, name="jobs")
 app.add_typer(queues.app, name="queues")
+app.add_typer(limits.app, name="limits")
 app.add_typer(schedules.app, name="schedules")
 app.add_typer(flows.app, name="flows")
 app.add_typer(approvals.app, name="approvals")

@@ -3,7 +3,7 @@
 from uuid import UUID
 
 from leasehold.engine.database import Database
-from leasehold.job import Queue, Tenant
+from leasehold.job import Limit, Queue, Tenant
 
 
 async def create_tenant(db: Database, name: str) -> UUID:
@@ -37,6 +37,28 @@ async def set_tenant(
 
 async def pause_queue(db: Database, queue: str, *, paused: bool) -> None:
     await db.call("pause_queue", queue, paused)
+
+
+async def pause_kind(db: Database, kind: str, *, paused: bool) -> None:
+    await db.call("pause_kind", kind, paused)
+
+
+async def pause_tenant(db: Database, tenant: UUID, *, paused: bool) -> None:
+    await db.call("pause_tenant", tenant, paused)
+
+
+async def limit_queue(db: Database, queue: str, max_running: int | None) -> None:
+    """So many jobs of the queue at once; None removes the limit."""
+    await db.call("limit_queue", queue, max_running)
+
+
+async def limit_kind(db: Database, kind: str, max_running: int | None) -> None:
+    """So many jobs of the kind at once, of all tenants together; None removes the limit."""
+    await db.call("limit_kind", kind, max_running)
+
+
+async def list_limits(db: Database) -> list[Limit]:
+    return [Limit(**row) for row in await db.call("list_limits")]
 
 
 async def list_queues(db: Database, *, bound: int = 10_000) -> list[Queue]:

@@ -22,7 +22,9 @@ declare
   v_accepted bigint[];
   v_refused  leasehold.granted;
   v_parking  boolean := exists (select from leasehold.parked);
+  v_limited  boolean := exists (select from leasehold.kind where paused or max_running is not null);
   v_slots    bigint;
+  v_most     integer;    -- grants, once this lane is done
   v_only     uuid;
   v_lane     record;
   v_floor    bigint;
@@ -69,7 +71,7 @@ begin
   select sum(slots) into v_slots from leasehold.worker where ended_at is null;
 
   for v_lane in
-    select l.lane, l.clock, l.floor
+    select l.lane, l.queue, l.clock, l.floor, q.max_running
     from leasehold.lane l join leasehold.queue q on q.queue = l.queue
     where l.queue = any(p_queues) and not q.paused
     order by (l.priority + 4 - v_first) % 4, random()
@@ -78,6 +80,13 @@ begin
     -- floor stand the jobs of groups that this claim itself has let in.
     v_floor := pg_sequence_last_value(v_lane.floor) - 1;
     v_rang := false;
+    v_most := p_n;
+    if v_lane.max_running is not null then
+      -- counted by one claim at a time; another one has what there is, or the next finds it
+      continue when not pg_try_advisory_xact_lock(7512, hashtext(v_lane.queue));
+      v_most := least(p_n, v_got + v_lane.max_running - leasehold.count_queue(v_lane.queue));
+      continue when v_most <= v_got;
+    end if;
     for v_round in 1..10 loop
       -- The rows stay locked until commit, so their places (ctid) hold. An array, because a join with the limited
       -- subquery may be planned so that the limit is applied anew for every row.
@@ -90,7 +99,7 @@ begin
           select r.ctid, r.job_id, r.pass, r.tenant_id, r.bound, r.attempt from leasehold.ready r
           where r.lane = v_lane.lane and r.pass >= v_floor and r.ctid <> all(v_left)
           order by r.pass
-          limit p_n - v_got
+          limit v_most - v_got
           for update skip locked
         ) r;
       else
@@ -104,7 +113,7 @@ begin
             -- why a range: see newest_passes
             and (r.tenant_id, r.pass) >= (v_only, v_floor) and (r.tenant_id, r.pass) <= (v_only, 9223372036854775807)
           order by r.tenant_id, r.pass
-          limit p_n - v_got
+          limit v_most - v_got
           for update skip locked
         ) r;
       end if;
@@ -121,12 +130,16 @@ begin
         continue when v_rows is null;
       end if;
 
-      v_tenants := array(select tenant_id from leasehold.tenant where tenant_id = any(v_owners) and max_running < v_slots);
+      v_tenants := array(select tenant_id from leasehold.tenant where tenant_id = any(v_owners) and may_run < v_slots);
       v_parked := 0;
       if v_tenants <> '{}' then
         select kept, parked into v_rows, v_parked from leasehold.park_over_limit(v_rows, v_owners, v_tenants);
       end if;
 
+      if v_limited then
+        select kept, busy, v_parked + parked into v_rows, v_busy, v_parked from leasehold.park_by_kind(v_rows);
+        v_left := v_left || v_busy;
+      end if;
       v_now := leasehold.now();  -- now that nothing is waited for: whoever reads the history sees no limit passed
       if v_bound then
         select kept, busy, starts_at into v_rows, v_busy, v_now from leasehold.pass_gates(v_rows, v_lane.lane, v_floor);
@@ -180,7 +193,7 @@ begin
         perform leasehold.advance(v_lane.clock, v_top);
       end if;
       -- where jobs were parked, the lane may have more behind them; where groups have moved, they may have rung
-      exit when v_parked = 0 and not v_bound or v_got >= p_n;
+      exit when v_parked = 0 and not v_bound or v_got >= v_most;
     end loop;
     if v_rang then
       perform leasehold.lift(v_lane.lane, v_floor);

@@ -34,8 +34,19 @@ begin
     from leasehold.worker w where w.ended_at is null
     having count(*) filter (where v_job.kind = any(w.kinds) and v_job.queue = any(w.queues)) = 0 and v_job.kind not like 'flow.%'
     union all
-    select 'running limit', format('the tenant runs as many jobs as it may (%s)', t.max_running)
-    from leasehold.tenant t where t.tenant_id = v_tenant and exists (select from leasehold.parked where job_id = p_job)
+    select 'paused', 'the tenant is paused' from leasehold.tenant where tenant_id = v_tenant and paused
+    union all
+    select 'paused', format('kind %s is paused', kind) from leasehold.kind where kind = v_job.kind and paused
+    union all
+    select 'running limit', case
+      when p.kind is null then format('the tenant runs as many jobs as it may (%s)', t.max_running)
+      else format('as many jobs of kind %s run as may (%s)', p.kind, (select max_running from leasehold.kind k where k.kind = p.kind))
+    end
+    from leasehold.parked p join leasehold.tenant t on t.tenant_id = p.tenant_id
+    where p.job_id = p_job and not t.paused and not exists (select from leasehold.kind k where k.kind = p.kind and k.paused)
+    union all
+    select 'running limit', format('as many jobs of queue %s run as may (%s)', queue, max_running)
+    from leasehold.queue where queue = v_job.queue and max_running <= leasehold.count_queue(queue)
     union all
     select 'group', case
       when p.n >= b.group_limit then format('group %s runs as many as it may (%s)', j.group_key, b.group_limit)

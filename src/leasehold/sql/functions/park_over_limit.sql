@@ -35,7 +35,7 @@ begin
     left join (
       select tenant_id, count(*) as n from leasehold.lease where token >= v_floor and tenant_id = any(v_mine) group by tenant_id
     ) running on running.tenant_id = t.tenant_id
-    where t.tenant_id = any(v_mine) and asked.n + coalesce(running.n, 0) > t.max_running
+    where t.tenant_id = any(v_mine) and asked.n + coalesce(running.n, 0) > t.may_run
   );
   if v_full = '{}' and cardinality(v_mine) = cardinality(p_tenants) then
     kept := p_rows;  -- by far the most claims
@@ -43,7 +43,7 @@ begin
   end if;
 
   with room as materialized (
-    select t.tenant_id, t.max_running - (
+    select t.tenant_id, t.may_run - (
       select count(*) from leasehold.lease l where l.token >= v_floor and l.tenant_id = t.tenant_id
     ) as n
     from leasehold.tenant t where t.tenant_id = any(v_full)

@@ -1,0 +1,19 @@
+-- Let so many jobs of a kind run at once, of all tenants together; null: as many as there are workers for. Logged.
+create or replace function leasehold.limit_kind(p_kind text, p_max_running integer) returns void
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  update leasehold.kind set max_running = p_max_running where kind = p_kind;
+  if not found then
+    raise exception 'there is no kind %', quote_literal(p_kind)
+      using errcode = 'LH404', hint = 'a kind is known from the first start of a worker that handles it';
+  end if;
+  perform leasehold.log_action(null, 'kind.limit', p_kind, jsonb_build_object('max_running', p_max_running));
+exception when check_violation then
+  raise exception 'max_running is between 1 and 1000000' using errcode = 'LH400', hint = 'leasehold kinds pause';
+end
+$$;
+
+revoke all on function leasehold.limit_kind(text, integer) from public;
+grant execute on function leasehold.limit_kind(text, integer) to leasehold_operator;
