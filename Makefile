@@ -12,8 +12,8 @@ menu:
 	@echo "make setup        the development environment in $(VENV)"
 	@echo "make up           PostgreSQL, schema and a worker, until Ctrl-C"
 	@echo "make test         every test, on a real PostgreSQL of its own"
-	@echo "make check        format, lint, types, import contracts"
-	@echo "make verify       the tests again on every other PostgreSQL found, and the wheel"
+	@echo "make check        format, lint, types, import contracts, the types of the TypeScript SDK"
+	@echo "make verify       the tests again on every other PostgreSQL found, the wheel, and the TypeScript SDK (needs Node 20)"
 	@echo "make lock         pin all dependencies again, with hashes, in requirements/"
 	@echo "make audit        known vulnerabilities in what is pinned  (asks the advisory database of the index)"
 	@echo "make sbom         what the image holds, as CycloneDX, in dist/"
@@ -34,6 +34,7 @@ check: $(VENV)/.dev
 	$(BIN)/ruff check src tests tools examples benchmarks
 	$(BIN)/lint-imports
 	$(BIN)/mypy
+	$(BIN)/python -m tools.typescript --check
 
 verify: $(VENV)/.dev
 	$(BIN)/python -m tests.verify

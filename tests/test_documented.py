@@ -7,7 +7,14 @@ import pytest
 from tools import reference
 
 ROOT = Path(__file__).parents[1]
-PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "src").rglob("*.md")])
+PAGES = sorted(
+    [
+        *ROOT.glob("*.md"),
+        *(ROOT / "docs").rglob("*.md"),
+        *(ROOT / "src").rglob("*.md"),
+        *(ROOT / "sdk").glob("*/*.md"),
+    ]
+)
 
 
 @pytest.mark.parametrize("page", reference.pages(), ids=lambda page: page.name)

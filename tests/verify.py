@@ -1,6 +1,8 @@
-"""``python -m tests.verify``: the tests on every other PostgreSQL found here, and the wheel in a venv of its own."""
+"""``python -m tests.verify``: the tests on every other PostgreSQL found here, the wheel in its own venv, the SDK."""
 
+import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -14,8 +16,10 @@ from pathlib import Path
 from leasehold.errors import PostgresMissing
 from leasehold.postgres import Binaries, find_binaries
 from tests.cli.program import environment, leasehold, started
+from tests.corpora.data import CORPORA
 
 ROOT = Path(__file__).parents[1]
+SDK = ROOT / "sdk" / "typescript"
 Check = tuple[str, Callable[[], object]]
 
 
@@ -43,6 +47,12 @@ def checks(folder: Path) -> Iterator[Check]:
     yield "the library is imported in less than 150 ms", lambda: time_import(folder)
     yield "the installed program knows its version", lambda: ask_version(folder)
     yield "the installed program starts, runs a job and stops", lambda: run_a_job(folder)
+    if npm := find_npm():
+        yield "the TypeScript SDK is built, strictly", lambda: build_sdk(npm)
+        yield "its package holds what it needs, and no tests", lambda: inspect_sdk(npm)
+        yield "it works beside a real server and Python's workers", lambda: run_sdk_tests(npm)
+    else:
+        yield "Node and npm are there for the TypeScript SDK", no_npm
 
 
 def passes(name: str, check: Callable[[], object]) -> bool:
@@ -196,6 +206,43 @@ def program_in(folder: Path) -> tuple[str, ...]:
 def wheel_in(folder: Path) -> Path:
     [wheel] = folder.glob("leasehold-*.whl")
     return wheel
+
+
+# -- the TypeScript SDK ---------------------------------------------------------------------------------------------
+
+
+def find_npm() -> str | None:
+    """npm, if its Node is one that the SDK is for."""
+    node = shutil.which("node")
+    if node is None or int(subprocess.check_output([node, "--version"], text=True)[1:].partition(".")[0]) < 20:
+        return None
+    return shutil.which("npm")
+
+
+def no_npm() -> None:
+    if os.environ.get("CI") == "true":
+        raise RuntimeError("a run that counts tests the SDK: install Node 20 or newer, and npm")
+    print("skipped: no Node 20 or newer")
+
+
+def build_sdk(npm: str) -> None:
+    run([npm, "ci", "--prefix", str(SDK)])
+    shutil.rmtree(SDK / "dist", ignore_errors=True)  # a file that is gone must not be tested
+    run([npm, "run", "build", "--prefix", str(SDK)])
+
+
+def inspect_sdk(npm: str) -> None:
+    packed = subprocess.check_output([npm, "pack", "--dry-run", "--json", "--prefix", str(SDK)], cwd=SDK, text=True)
+    held = {file["path"] for file in json.loads(packed)[0]["files"]}
+    wanted = {"README.md", "package.json", *(f"dist/src/{name}.js" for name in ("browser", "heart", "index"))}
+    if missing := (wanted | {"dist/src/index.d.ts"}) - held:
+        raise RuntimeError(f"not in the package: {sorted(missing)}")
+    if strange := [path for path in held - wanted if not path.startswith("dist/src/")]:
+        raise RuntimeError(f"should not be in the package: {strange}")
+
+
+def run_sdk_tests(npm: str) -> None:
+    run([npm, "test", "--prefix", str(SDK)], LEASEHOLD_TEST_PYTHON=sys.executable, LEASEHOLD_CORPORA=str(CORPORA))
 
 
 def run(command: list[str], **more: str) -> None:

@@ -1,0 +1,1603 @@
+// Made by `python -m tools.typescript` from docs/reference/openapi.json: change the document, not this file.
+
+import type { Operation, Shape } from "./shape.js";
+
+/** A moment in a request: ISO 8601 with a time zone, or a Date. */
+export type Moment = string | Date;
+
+export interface ActRequest {
+  action: "retry" | "cancel" | "delete";
+  filter: JobFilter;
+  /** Kept with the jobs that are canceled. */
+  reason?: string | null;
+  /** Only count. */
+  dry_run?: boolean;
+}
+
+export interface ApprovalOut {
+  job_id: string;
+  flow_id: string;
+  flow: string;
+  name: string | null;
+  payload: unknown;
+  asked_at: string;
+  expires_at: string | null;
+  by_default: "approve" | "reject";
+}
+
+export interface Approvals {
+  data: ApprovalOut[];
+  next_cursor: string | null;
+  has_more: boolean;
+}
+
+export interface AttemptOut {
+  token: number;
+  attempt: number;
+  outcome: string;
+  error: unknown;
+  worker: string;
+  started_at: string;
+  finished_at: string;
+}
+
+export interface Attempts {
+  data: AttemptOut[];
+}
+
+export interface AuditLog {
+  data: AuditOut[];
+  next_cursor: string | null;
+  has_more: boolean;
+}
+
+export interface AuditOut {
+  audit_id: string;
+  tenant_id: string | null;
+  actor: string;
+  action: string;
+  target: string;
+  detail: unknown;
+  at: string;
+}
+
+export interface BatchMade {
+  data: (JobMade | JobRefused)[];
+}
+
+export interface BatchRequest {
+  jobs: JobRequest[];
+}
+
+export interface BeatRequest {
+  /** The tokens under which it runs attempts. */
+  held: string[];
+}
+
+export interface Beaten {
+  /** Somebody asked for the cancel of these: stop soon, and report canceled. */
+  cancel: string[];
+  /** These are another's by now: stop them, what they report is refused. */
+  lost: string[];
+}
+
+export interface CancelRequest {
+  /** Kept with the job. */
+  reason?: string | null;
+}
+
+/** Bars over the lines that were handed in: one for each value of `x`, as high as the sum of the columns `y`. */
+export interface Chart {
+  x: string;
+  y: string[];
+}
+
+export interface ClaimRequest {
+  /** Jobs at most; never more than it has free slots. */
+  n: number;
+  /** The tokens that the worker knows of and has not reported. What it was granted otherwise goes back: the answer that granted it was lost. */
+  held: string[];
+  /** Of those it registered for. */
+  queues?: string[] | null;
+  /** Seconds to wait for a job if there is none. */
+  wait_s?: number;
+}
+
+/** How many jobs a bulk action would apply to now; it stops counting at 10,000. */
+export interface Counted {
+  count: number;
+  is_capped: boolean;
+}
+
+export interface DecisionRequest {
+  /** Kept with the decision. */
+  note?: string | null;
+}
+
+export interface Deliveries {
+  data: DeliveryOut[];
+  next_cursor: string | null;
+  has_more: boolean;
+}
+
+/** What was sent and what came back, redacted. */
+export interface DeliveryAttemptOut {
+  n: number;
+  at: string;
+  request_headers: { [name: string]: string };
+  status: number | null;
+  response_body: string | null;
+  error: string | null;
+  duration_ms: number;
+}
+
+export interface DeliveryAttempts {
+  data: DeliveryAttemptOut[];
+}
+
+/** One event on its way to one endpoint. */
+export interface DeliveryOut {
+  delivery_id: string;
+  event_id: string;
+  endpoint_id: string;
+  job_id: string | null;
+  type: string;
+  subject_type: string;
+  subject_id: string;
+  state: "pending" | "delivered" | "failed";
+  reason: string | null;
+  attempts: number;
+  status: number | null;
+  created_at: string;
+  ended_at: string | null;
+}
+
+export interface DeliverySent {
+  delivery_id: string;
+}
+
+/** How an attempt ended. */
+export interface EndedIn {
+  job_id: string;
+  token: string;
+  /** `errored` is tried again after a back-off, `failed` is not; `snoozed` and `released` do not count. */
+  outcome: "succeeded" | "failed" | "errored" | "snoozed" | "released" | "canceled";
+  /** Of one that succeeded; any JSON. */
+  result?: unknown;
+  /** Of one that failed, errored or was canceled. */
+  error?: ErrorIn | null;
+  /** Before the next attempt; left out: the job's back-off, or none. */
+  delay_s?: number | null;
+}
+
+export interface EndpointDisabled {
+  endpoint_id: string;
+  reason: string;
+}
+
+export interface EndpointMade {
+  endpoint_id: string;
+  url: string;
+  events: string[];
+  format: "standard" | "stripe" | "sha256" | "ed25519";
+  header_names: { [name: string]: string };
+  headers: string[];
+  max_in_flight: number;
+  timeout_s: number;
+  disable_after_s: number;
+  state: "enabled" | "paused" | "disabled";
+  reason: string | null;
+  state_at: string;
+  created_at: string;
+  failing_since: string | null;
+  resting_until: string | null;
+  secrets: number;
+  max_per_minute: number | null;
+  ordered: boolean;
+  /** What the receiver verifies with, shown this once. */
+  secret: string;
+}
+
+/** Whom events are sent to. `headers` are names; `secrets` is how many sign. */
+export interface EndpointOut {
+  endpoint_id: string;
+  url: string;
+  events: string[];
+  format: "standard" | "stripe" | "sha256" | "ed25519";
+  header_names: { [name: string]: string };
+  headers: string[];
+  max_in_flight: number;
+  timeout_s: number;
+  disable_after_s: number;
+  state: "enabled" | "paused" | "disabled";
+  reason: string | null;
+  state_at: string;
+  created_at: string;
+  failing_since: string | null;
+  resting_until: string | null;
+  secrets: number;
+  max_per_minute: number | null;
+  ordered: boolean;
+}
+
+export interface EndpointRecovered {
+  /** Deliveries that are on their way. */
+  recovered: number;
+}
+
+export interface EndpointRequest {
+  /** https, or http to a host that an operator allows. */
+  url: string;
+  events: string[];
+  /** How deliveries are signed. */
+  format?: "standard" | "stripe" | "sha256" | "ed25519";
+  header_names?: HeaderNames;
+  /** Sent with every delivery. Their values are never shown again. */
+  headers?: { [name: string]: string };
+  /** Deliveries at once. */
+  max_in_flight?: number;
+  /** Deliveries a minute; by default as it answers. */
+  max_per_minute?: number | null;
+  /** One after the other: what fails holds what comes after it. */
+  ordered?: boolean;
+  /** Seconds that the receiver has to answer. */
+  timeout_s?: number;
+  /** Seconds of nothing but failures that disable it. */
+  disable_after_s?: number;
+}
+
+export interface EndpointRotated {
+  endpoint_id: string;
+  /** What the receiver verifies with from now on, shown this once. */
+  secret: string;
+}
+
+export interface EndpointTest {
+  message: string;
+}
+
+export interface Endpoints {
+  data: EndpointOut[];
+}
+
+/** Why an attempt did not succeed. It is redacted before it is kept. */
+export interface ErrorIn {
+  type?: string;
+  message?: string;
+  traceback?: string | null;
+}
+
+export interface EventOut {
+  seq: number;
+  type: string;
+  message: string | null;
+  progress: number | null;
+  data: unknown;
+  at: string;
+}
+
+export interface Events {
+  data: EventOut[];
+  next_after: number;
+  has_more: boolean;
+}
+
+export interface Explanation {
+  state: State;
+  reasons: ReasonOut[];
+}
+
+export interface ExtendRequest {
+  token: string;
+  /** From now. */
+  seconds: number;
+}
+
+export interface Extended {
+  deadline: string;
+}
+
+export interface FieldProblem {
+  pointer: string;
+  detail: string;
+  code: string;
+}
+
+export interface FinishRequest {
+  ended: EndedIn[];
+}
+
+export interface FlowMade {
+  flow_id: string;
+  state: "running" | "succeeded" | "failed" | "canceled";
+}
+
+export interface FlowMoved {
+  flow_id: string;
+  state: "running" | "succeeded" | "failed" | "canceled";
+  stopping: boolean;
+}
+
+/** A flow as it stands. `stopping`: it is to end before all is done, and something still runs. */
+export interface FlowOut {
+  flow_id: string;
+  tenant_id: string;
+  name: string;
+  state: "running" | "succeeded" | "failed" | "canceled";
+  reason: string | null;
+  stopping: boolean;
+  deadline: string | null;
+  created_at: string;
+  finished_at: string | null;
+  /** Steps by state, `skipped` among them; null in lists. */
+  counts: { [name: string]: number } | null;
+}
+
+export interface FlowRequest {
+  name: string;
+  steps: StepRequest[];
+  /** Not over by then, it fails. */
+  deadline?: Moment | null;
+  deadline_s?: number | null;
+}
+
+export interface Flows {
+  data: FlowOut[];
+  next_cursor: string | null;
+  has_more: boolean;
+}
+
+export interface GateHold {
+  seconds: number;
+}
+
+/** A gate and the rule that holds for it; of a class, and of a gate that tenants share, no state is told. */
+export interface GateOut {
+  gate: string;
+  shared: boolean;
+  rule: string | null;
+  rate: number | null;
+  per_s: number | null;
+  burst: number | null;
+  failures: number | null;
+  ratio: number | null;
+  window_s: number | null;
+  cooldown_s: number | null;
+  probes: number | null;
+  state: "closed" | "open" | "half-open" | null;
+  next_at: string | null;
+  failed: number | null;
+  waiting: number;
+}
+
+/** A rate, a breaker, or both. */
+export interface GateRule {
+  /** So many starts in per_s seconds; any number if it is left out. */
+  rate?: number | null;
+  /** 1 if it is left out. */
+  per_s?: number | null;
+  /** Starts at once after a rest; 1 if it is left out. */
+  burst?: number | null;
+  /** Failures that open the breaker; none if it is left out. */
+  failures?: number | null;
+  /** Share of the starts that they must be; 0.5. */
+  ratio?: number | null;
+  /** Seconds in which they are counted; 60. */
+  window_s?: number | null;
+  /** Seconds that the breaker stays open; 30. */
+  cooldown_s?: number | null;
+  /** Jobs that may then try; 1. */
+  probes?: number | null;
+}
+
+export interface Gates {
+  data: GateOut[];
+  next_cursor: string | null;
+  has_more: boolean;
+}
+
+/** The right to run one attempt, as long as `token` is the current one. */
+export interface GrantOut {
+  token: string;
+  job_id: string;
+  tenant_id: string;
+  kind: string;
+  queue: string;
+  attempt: number;
+  max_attempts: number;
+  version: number;
+  timeout_s: number;
+  traceparent: string | null;
+  payload: unknown;
+}
+
+export interface Grants {
+  data: GrantOut[];
+}
+
+/** Other names for the headers of a signature. */
+export interface HeaderNames {
+  signature?: string | null;
+  message_id?: string | null;
+  timestamp?: string | null;
+}
+
+export interface Health {
+  status: "ok";
+}
+
+/** An ID token of the issuer that this server trusts, as its sign-in button gave it to a front end. */
+export interface IdToken {
+  id_token: string;
+  /** What the front end gave the button: the token must have it. */
+  nonce?: string | null;
+  /** Act in this tenant: name or id. */
+  tenant?: string | null;
+}
+
+export interface InvitationOut {
+  invitation_id: string;
+  tenant_id: string | null;
+  email: string;
+  role: string;
+  invited_by: string;
+  created_at: string;
+  expires_at: string;
+}
+
+/** Whoever signs in with this address, verified by the issuer, joins. */
+export interface InvitationRequest {
+  email: string;
+  /** operator: of the installation's staff, for operators to give. */
+  role: "owner" | "admin" | "member" | "viewer" | "operator";
+  days?: number;
+  /** Name or id; only the operator says it. */
+  tenant?: string | null;
+}
+
+export interface Invitations {
+  data: InvitationOut[];
+}
+
+/** What became of one item, as if it had been a request of its own. */
+export interface ItemOut {
+  token: string;
+  status: 200 | 409 | 422;
+  /** `recorded`: this report had come before, and only its answer was lost. */
+  code: "accepted" | "recorded" | "lease_lost" | "invalid";
+  detail: string | null;
+}
+
+export interface Items {
+  data: ItemOut[];
+}
+
+/** What `job.succeeded`, `job.failed`, `job.dead` and `job.canceled` tell. */
+export interface JobEnded {
+  job_id: string;
+  kind: string;
+  queue: string;
+  state: "succeeded" | "failed" | "dead" | "canceled";
+  key: string | null;
+  tags: string[] | null;
+  created_at: string;
+  finished_at: string;
+  attempts: number;
+  error: { [name: string]: unknown } | null;
+}
+
+/** Which jobs: those that fit every member that is there. */
+export interface JobFilter {
+  state?: State;
+  kind?: string;
+  queue?: string;
+  tag?: string;
+  key?: string;
+  created_after?: Moment;
+  created_before?: Moment;
+}
+
+/** The answer to a request for a job. `created` is false where the key's job was there already. */
+export interface JobMade {
+  job_id: string;
+  state: State;
+  created: boolean;
+  /** The whole job, after `Prefer: wait` saw it end. */
+  job?: JobOut | null;
+}
+
+export interface JobMoved {
+  job_id: string;
+  state: State;
+  cancel_requested?: boolean;
+}
+
+/** What the jobs of a schedule are like. */
+export interface JobOptions {
+  queue?: string | null;
+  priority?: number | null;
+  max_attempts?: number | null;
+  retry_base_s?: number | null;
+  retry_cap_s?: number | null;
+  timeout_s?: number | null;
+  version?: number | null;
+  tags?: string[] | null;
+}
+
+/** A job as it is now. */
+export interface JobOut {
+  job_id: string;
+  tenant_id: string;
+  kind: string;
+  queue: string;
+  priority: number;
+  state: State;
+  attempt: number;
+  max_attempts: number;
+  error: unknown;
+  progress: number | null;
+  message: string | null;
+  created_at: string;
+  run_at: string;
+  started_at: string | null;
+  finished_at: string | null;
+  expires_at: string | null;
+  version: number;
+  key: string | null;
+  tags: string[] | null;
+  copied_from: string | null;
+  traceparent: string | null;
+  cancel_requested: boolean;
+  group: string | null;
+  gate: string | null;
+  payload: unknown;
+  result: unknown;
+}
+
+/** One job of a batch that is not atomic and was not made, as if it had been a request of its own. */
+export interface JobRefused {
+  status: number;
+  code: string;
+  detail: string;
+  hint: string | null;
+}
+
+/** A request for one job. What is left out is as the kind's worker registered it, else the default. */
+export interface JobRequest {
+  kind: string;
+  /** Any JSON; {} if it is left out. */
+  payload?: unknown;
+  /** The same key of the same kind is the same job. */
+  key?: string | null;
+  queue?: string | null;
+  /** 0 critical, 1 high, 2 normal, 3 low. */
+  priority?: number | null;
+  /** Not before this time, at most ten years ahead. */
+  run_at?: Moment | null;
+  delay_s?: number | null;
+  /** No attempt starts after this time. */
+  expires_at?: Moment | null;
+  max_attempts?: number | null;
+  retry_base_s?: number | null;
+  retry_cap_s?: number | null;
+  timeout_s?: number | null;
+  /** Of the payload's shape. */
+  version?: number | null;
+  /** How long the key stays with its job. */
+  key_window_s?: number | null;
+  tags?: string[] | null;
+  /** Jobs of a group run in order, one at a time or so many at once. */
+  group?: string | null;
+  /** How many of the group at once; 1 if it is left out. */
+  group_limit?: number | null;
+  /** When this job is dead or failed, its group waits for a person. */
+  group_hold?: boolean | null;
+  /** Seconds between two starts of the group. */
+  group_gap_s?: number | null;
+  /** The gate that every start of the job has to pass. */
+  gate?: string | null;
+  /** Of a tenant's jobs of the kind, one waits under this key. */
+  unique?: string | null;
+  /** When one waits: keep it, replace its payload, or push its time as well; keep if it is left out. */
+  on_duplicate?: "keep" | "replace" | "push" | null;
+  copied_from?: string | null;
+  traceparent?: string | null;
+}
+
+/** A job without its payload and result. */
+export interface JobSummary {
+  job_id: string;
+  tenant_id: string;
+  kind: string;
+  queue: string;
+  priority: number;
+  state: State;
+  attempt: number;
+  max_attempts: number;
+  error: unknown;
+  progress: number | null;
+  message: string | null;
+  created_at: string;
+  run_at: string;
+  started_at: string | null;
+  finished_at: string | null;
+  expires_at: string | null;
+  version: number;
+  key: string | null;
+  tags: string[] | null;
+  copied_from: string | null;
+  traceparent: string | null;
+  cancel_requested: boolean;
+  group: string | null;
+  gate: string | null;
+}
+
+export interface Jobs {
+  data: JobSummary[];
+  next_cursor: string | null;
+  has_more: boolean;
+}
+
+export interface KeyMade {
+  key_id: string;
+  tenant_id: string | null;
+  name: string;
+  scopes: ("jobs:read" | "jobs:write" | "work" | "admin" | "operator")[];
+  created_by: string;
+  created_at: string;
+  expires_at: string | null;
+  revoked_at: string | null;
+  last_used_at: string | null;
+  queues: string[] | null;
+  /** The whole key, shown this once. */
+  key: string;
+}
+
+/** A key, never its secret. */
+export interface KeyOut {
+  key_id: string;
+  tenant_id: string | null;
+  name: string;
+  scopes: ("jobs:read" | "jobs:write" | "work" | "admin" | "operator")[];
+  created_by: string;
+  created_at: string;
+  expires_at: string | null;
+  revoked_at: string | null;
+  last_used_at: string | null;
+  queues: string[] | null;
+}
+
+export interface KeyRequest {
+  name: string;
+  scopes: ("jobs:read" | "jobs:write" | "work" | "admin" | "operator")[];
+  /** Where a key with the scope `work` may work; no other key has them. */
+  queues?: string[] | null;
+  expires_at?: Moment | null;
+  /** Name or id; only the operator says it, for a tenant's key. */
+  tenant?: string | null;
+}
+
+export interface Keys {
+  data: KeyOut[];
+}
+
+/** What a handler logged. `attempt` is left out of streams. */
+export interface LogLineOut {
+  job_id: string;
+  kind: string;
+  attempt: number | null;
+  seq: number;
+  at: string;
+  level: string;
+  message: string | null;
+  fields: unknown;
+}
+
+export interface Logs {
+  data: LogLineOut[];
+  next_cursor: string | null;
+  has_more: boolean;
+}
+
+/** Who is signed in. Without a person it is the operator, by a login link. */
+export interface Me {
+  person: PersonOut | null;
+  session_id: string;
+  /** The tenant that was chosen. */
+  tenant_id: string | null;
+  role: "owner" | "admin" | "member" | "viewer" | null;
+  is_operator: boolean;
+  scopes: string[];
+  /** Those that can be chosen; an operator can choose any. */
+  tenants: MembershipOut[];
+  /** For X-CSRF-Token, where a cookie signs in. */
+  csrf_token: string | null;
+}
+
+export interface MemberChange {
+  role: "owner" | "admin" | "member" | "viewer";
+}
+
+export interface MemberOut {
+  person_id: string;
+  email: string;
+  name: string;
+  role: "owner" | "admin" | "member" | "viewer";
+  created_at: string;
+  signed_in_at: string;
+}
+
+export interface Members {
+  data: MemberOut[];
+}
+
+export interface MembershipOut {
+  tenant_id: string;
+  name: string;
+  role: "owner" | "admin" | "member" | "viewer";
+}
+
+/** The newest jobs of the tenant. */
+export interface Overview {
+  data: JobSummary[];
+}
+
+export interface PauseRequest {
+  /** Shown with the endpoint. */
+  reason?: string | null;
+}
+
+/** Somebody whom an issuer vouches for. */
+export interface PersonOut {
+  person_id: string;
+  email: string;
+  name: string;
+  is_operator: boolean;
+  created_at: string;
+  signed_in_at: string;
+}
+
+/** A person's own settings. `app` is for the front end: whatever it wants to find again. */
+export interface PersonSettings {
+  theme?: "system" | "light" | "dark";
+  time_zone?: string;
+  app?: { [name: string]: unknown };
+}
+
+/** RFC 9457. `code` is stable; the words are for people and may change. */
+export interface ProblemOut {
+  type: string;
+  title: string;
+  status: number;
+  detail: string;
+  instance: string;
+  code: string;
+  request_id: string;
+  hint?: string | null;
+  retry_after?: number | null;
+  errors?: FieldProblem[] | null;
+}
+
+export interface QueueOut {
+  queue: string;
+  paused: boolean;
+  queued: number;
+  scheduled: number;
+  running: number;
+}
+
+export interface QueuePaused {
+  queue: string;
+  paused: boolean;
+}
+
+export interface Queues {
+  data: QueueOut[];
+}
+
+export interface Readiness {
+  status: "ready" | "not ready";
+  database: boolean;
+  pending_files: number | null;
+}
+
+export interface ReasonOut {
+  reason: string;
+  detail: string;
+}
+
+export interface RecoverRequest {
+  since: Moment;
+}
+
+export interface RefreshToken {
+  refresh_token: string;
+}
+
+export interface RegisterRequest {
+  /** For people. Two workers may have one name. */
+  name: string;
+  /** Of the program. */
+  version?: string;
+  /** All that the key may work on if it is left out. */
+  queues?: string[] | null;
+  /** What it has handlers for. */
+  kinds?: string[];
+  /** Jobs that it runs at once. */
+  slots?: number;
+  /** Seconds of silence after which its jobs go to others. */
+  lease_s?: number;
+}
+
+export interface Registered {
+  worker_id: string;
+  lease_s: number;
+  /** Beat this often: a third of the lease. */
+  beat_s: number;
+}
+
+export interface ReportAsked {
+  /** That of its job: the report is there when the job has succeeded. */
+  report_id: string;
+  state: State;
+}
+
+export interface ReportLinked {
+  report_id: string;
+  name: string;
+  title: string;
+  format: "html" | "csv" | "json" | "xlsx";
+  media_type: string;
+  sha256: string;
+  size: number;
+  lines: number;
+  created_at: string;
+  expires_at: string;
+  /** Opens the report without a key, until link_expires_at. */
+  link: string;
+  link_expires_at: string;
+}
+
+/** Either a named report over the tenant's own rows, of the last `days` or from `since` to `until`. Or `data` that is handed in, one object for each line. */
+export interface ReportOrder {
+  report?: "activity" | "jobs" | "attempts" | "deliveries" | null;
+  data?: { [name: string]: unknown }[] | null;
+  /** Of data; by default all, as found. */
+  columns?: string[] | null;
+  /** Of data; in HTML only. */
+  chart?: Chart | null;
+  format?: "html" | "csv" | "json" | "xlsx";
+  title?: string | null;
+  days?: number;
+  since?: Moment | null;
+  until?: Moment | null;
+  kind?: string | null;
+  queue?: string | null;
+  state?: string | null;
+  keep_days?: number;
+}
+
+/** What a job of kind `report.generate` made. `lines` are those of its table. */
+export interface ReportOut {
+  report_id: string;
+  name: string;
+  title: string;
+  format: "html" | "csv" | "json" | "xlsx";
+  media_type: string;
+  sha256: string;
+  size: number;
+  lines: number;
+  created_at: string;
+  expires_at: string;
+}
+
+export interface ReportReady {
+  report_id: string;
+  title: string;
+  format: "html" | "csv" | "json" | "xlsx";
+  lines: number;
+  expires_at: string;
+}
+
+export interface Reports {
+  data: ReportOut[];
+  next_cursor: string | null;
+  has_more: boolean;
+}
+
+export interface RescheduleRequest {
+  run_at: Moment;
+}
+
+export interface RetryRequest {
+  /** Now if it is left out. */
+  run_at?: Moment | null;
+}
+
+export interface RotateRequest {
+  /** Seconds that the old secrets go on signing. */
+  overlap_s?: number;
+}
+
+/** What a handler says. It is redacted before it is kept. */
+export interface SaidIn {
+  token: string;
+  type: "progress" | "log";
+  message?: string | null;
+  /** Percent. */
+  progress?: number | null;
+  /** Of a log line. */
+  level?: "info" | "warning" | "error";
+  /** Of a log line. */
+  fields?: { [name: string]: unknown };
+}
+
+export interface SayRequest {
+  said: SaidIn[];
+}
+
+/** A schedule as it stands. `edited`: code declares it, and people have changed it since. */
+export interface ScheduleOut {
+  schedule_id: string;
+  tenant_id: string;
+  name: string;
+  kind: string;
+  payload: unknown;
+  options: unknown;
+  tick_as: string | null;
+  cron: string | null;
+  every_s: number | null;
+  at: string | null;
+  zone: string;
+  starts_at: string | null;
+  ends_at: string | null;
+  jitter_s: number;
+  overlap: string;
+  catch_up: string;
+  catch_up_max: number;
+  origin: "api" | "code";
+  edited: boolean;
+  paused: boolean;
+  revision: number;
+  next_at: string | null;
+  last_at: string | null;
+  last_job: string | null;
+  created_at: string;
+  updated_at: string;
+  /** When it ticks, in English. */
+  words: string;
+  /** The next five ticks; none while it is paused. */
+  next_runs: string[];
+}
+
+/** A schedule has one of cron, every_s and at. */
+export interface ScheduleRequest {
+  kind: string;
+  /** Of every job; any JSON. */
+  payload?: unknown;
+  options?: JobOptions | null;
+  /** `0 3 * * *`, or `@daily`. */
+  cron?: string | null;
+  every_s?: number | null;
+  /** Once. */
+  at?: Moment | null;
+  /** An IANA name: the cron line is read there. */
+  zone?: string;
+  starts_at?: Moment | null;
+  ends_at?: Moment | null;
+  /** Jobs start at random within so many seconds after their tick. */
+  jitter_s?: number;
+  /** What a tick does while the last job has not ended; skip, or queue where all are caught up. */
+  overlap?: "skip" | "queue" | "cancel_old" | null;
+  /** Which ticks that nobody fired are made up for. */
+  catch_up?: "none" | "one" | "all";
+  catch_up_max?: number;
+  /** The member of the payload that gets the time of the tick. */
+  tick_as?: string | null;
+}
+
+export interface ScheduleRun {
+  job_id: string;
+}
+
+export interface Schedules {
+  data: ScheduleOut[];
+  next_cursor: string | null;
+  has_more: boolean;
+}
+
+/** A secret, never its value. `key_id` is the key of the installation that seals it. */
+export interface SecretOut {
+  name: string;
+  key_id: string;
+  created_at: string;
+  updated_at: string;
+}
+
+export interface SecretRequest {
+  /** At most 65,536 bytes of UTF-8. Never shown again, to anybody. */
+  value: string;
+}
+
+export interface Secrets {
+  data: SecretOut[];
+}
+
+export interface SessionOut {
+  session_id: string;
+  kind: "browser" | "refresh";
+  tenant_id: string | null;
+  created_at: string;
+  seen_at: string;
+  expires_at: string;
+}
+
+export interface Sessions {
+  data: SessionOut[];
+}
+
+export interface SignalRequest {
+  signal: string;
+  /** What the step waits for; the id of the flow if it is left out. */
+  key?: string | null;
+  /** The result of the step; any JSON. */
+  payload?: unknown;
+}
+
+export interface SignalSent {
+  signal: string;
+  key: string;
+  /** Whether a step has taken it already; otherwise it is kept. */
+  taken: boolean;
+}
+
+/** Where a job is. The last four are outcomes and change only by an explicit retry. */
+export type State = "scheduled" | "blocked" | "queued" | "running" | "succeeded" | "failed" | "dead" | "canceled";
+
+/** What the job of a step is like. */
+export interface StepOptions {
+  queue?: string | null;
+  priority?: number | null;
+  max_attempts?: number | null;
+  retry_base_s?: number | null;
+  retry_cap_s?: number | null;
+  timeout_s?: number | null;
+  version?: number | null;
+  tags?: string[] | null;
+  /** From the end of what it waits for. */
+  delay_s?: number | null;
+  group?: string | null;
+  group_limit?: number | null;
+}
+
+export interface StepOut {
+  job_id: string;
+  name: string | null;
+  kind: string;
+  what: "job" | "approval" | "signal" | "sleep" | "join";
+  state: State | "skipped";
+  reason: string | null;
+  /** The jobs it waits for. */
+  after: string[];
+  finished_at: string | null;
+}
+
+/** A job, or `flow.approval`, `flow.signal`, `flow.sleep`, `flow.join`, which hold no worker. */
+export interface StepRequest {
+  kind: string;
+  /** Any JSON. */
+  payload?: unknown;
+  name?: string | null;
+  /** Names of steps it waits for. */
+  after?: string[];
+  /** When one of those does not succeed: the flow fails, this step is skipped, or it runs. */
+  on_failure?: "fail" | "skip" | "continue";
+  options?: StepOptions | null;
+  wait?: WaitRequest | null;
+}
+
+export interface Steps {
+  data: StepOut[];
+  next_cursor: string | null;
+  has_more: boolean;
+}
+
+export interface Stopped {
+  /** Jobs that it held and that went back, uncounted. */
+  released: number;
+}
+
+export interface TenantChange {
+  weight?: number | null;
+  max_running?: number | null;
+  max_queued?: number | null;
+}
+
+export interface TenantChoice {
+  /** Name or id. */
+  tenant: string | null;
+}
+
+export interface TenantOut {
+  tenant_id: string;
+  name: string;
+  weight: number;
+  max_running: number;
+  max_queued: number;
+  created_at: string;
+}
+
+export interface TenantRequest {
+  name: string;
+}
+
+export interface Tenants {
+  data: TenantOut[];
+}
+
+export interface TickOut {
+  tick_at: string;
+  outcome: "fired" | "skipped" | "missed" | "refused";
+  job_id: string | null;
+  detail: string | null;
+  at: string;
+}
+
+export interface TicketOut {
+  ticket: string;
+  job_id: string | null;
+  expires_at: string;
+}
+
+export interface TicketRequest {
+  /** Whose stream; left out: `/v1/events` or `/v1/logs`. */
+  job_id?: string | null;
+}
+
+export interface Ticks {
+  data: TickOut[];
+}
+
+export interface Tokens {
+  /** A JWT for `Authorization: Bearer`, for a few minutes. */
+  access_token: string;
+  token_type: "Bearer";
+  /** Seconds. */
+  expires_in: number;
+  /** For the next tokens, once; they bring another. */
+  refresh_token: string;
+}
+
+/** What a step waits for that is no job. */
+export interface WaitRequest {
+  /** How long, at most or at all. */
+  seconds?: number | null;
+  /** `flow.sleep`: instead of seconds. */
+  until?: Moment | null;
+  /** `flow.signal`: its name. */
+  signal?: string | null;
+  /** `flow.signal`: its key; the id of the flow if it is left out. */
+  key?: string | null;
+  /** `flow.approval`: when nobody decides. */
+  by_default?: "approve" | "reject" | null;
+}
+
+/** The envelope of every event. The same `id` is the same event: it may come twice. */
+export interface WebhookEvent {
+  id: string;
+  type: string;
+  api_version: "1";
+  tenant: string;
+  subject_type: string;
+  subject_id: string;
+  occurred_at: string;
+  /** What happened, by type. */
+  data: unknown;
+}
+
+export interface WorkerOut {
+  worker_id: string;
+  name: string;
+  version: string;
+  queues: string[];
+  kinds: string[];
+  slots: number;
+  running: number;
+  lease_s: number;
+  started_at: string;
+  beat_at: string;
+  ended_at: string | null;
+}
+
+export interface Workers {
+  data: WorkerOut[];
+}
+
+/** Every operation that answers with JSON: what it takes, and what it gives. */
+export interface Operations {
+  /** Approve: the step succeeds and its flow goes on. */
+  "approvals.approve": { asks: { path: { job_id: string }; body?: DecisionRequest | null }; answer: JobMoved };
+  /** What waits for a person, the oldest first. */
+  "approvals.list": { asks: { query?: { limit?: number; cursor?: string | null } }; answer: Approvals };
+  /** Reject: the step fails, and what waits for it decides what becomes of the flow. */
+  "approvals.reject": { asks: { path: { job_id: string }; body?: DecisionRequest | null }; answer: JobMoved };
+  /** The newest entries of the audit log: the tenant's own, or all for the operator. */
+  "audit.list": { asks: { query?: { limit?: number; cursor?: string | null } }; answer: AuditLog };
+  /** Tokens for the ID token that a sign-in button gave to a front end: Google's, or of the issuer that is set. */
+  "auth.google": { asks: { body: IdToken }; answer: Tokens };
+  /** End the session that this request came with. */
+  "auth.logout": { asks: Record<never, never>; answer: null };
+  /** The next tokens; a refresh token that comes a second time ends its session. */
+  "auth.refresh": { asks: { body: RefreshToken }; answer: Tokens };
+  /** What was sent for a delivery and what came back, oldest first. */
+  "deliveries.attempts": { asks: { path: { delivery_id: string } }; answer: DeliveryAttempts };
+  /** The newest deliveries first. */
+  "deliveries.list": { asks: { query?: { endpoint_id?: string | null; state?: "pending" | "delivered" | "failed" | null; limit?: number; cursor?: string | null } }; answer: Deliveries };
+  /** Send a delivery now: again, or before its time; the receiver sees the same id. */
+  "deliveries.resend": { asks: { path: { delivery_id: string } }; answer: DeliverySent };
+  /** The newest jobs, and with `Accept: text/event-stream` what happens to any job of the tenant from then on. */
+  "events.all": { asks: { query?: { last_event_id?: string | null; ticket?: string | null } }; answer: Overview };
+  /** Cancel a flow: what has not started never will, what runs is asked to end. */
+  "flows.cancel": { asks: { path: { flow_id: string }; body?: CancelRequest | null }; answer: FlowMoved };
+  /** Start a flow: all its steps, or none. */
+  "flows.create": { asks: { body: FlowRequest }; answer: FlowMade };
+  /** The events of a flow: started, progress, waiting, retried, and how it ended. */
+  "flows.events": { asks: { path: { flow_id: string }; query?: { after?: number; limit?: number } }; answer: Events };
+  /** One flow, with how many of its steps are in which state. */
+  "flows.get": { asks: { path: { flow_id: string } }; answer: FlowOut };
+  /** The newest flows first, without counts. */
+  "flows.list": { asks: { query?: { state?: "running" | "succeeded" | "failed" | "canceled" | null; name?: string | null; limit?: number; cursor?: string | null } }; answer: Flows };
+  /** Go on with a flow that failed or was canceled; steps that succeeded are kept. */
+  "flows.retry": { asks: { path: { flow_id: string } }; answer: FlowMoved };
+  /** Send a signal to a step of a flow; kept until one waits for it. */
+  "flows.signal": { asks: { path: { flow_id: string }; body: SignalRequest }; answer: SignalSent };
+  /** The steps of a flow and what they wait for, in the order they were written. */
+  "flows.steps": { asks: { path: { flow_id: string }; query?: { limit?: number; cursor?: string | null } }; answer: Steps };
+  /** How a gate stands. */
+  "gates.get": { asks: { path: { gate: string } }; answer: GateOut };
+  /** Let nobody pass a gate for a while. */
+  "gates.hold": { asks: { path: { gate: string }; body: GateHold }; answer: GateOut };
+  /** The rules, and the gates that have let a job through, by name. */
+  "gates.list": { asks: { query?: { limit?: number; cursor?: string | null } }; answer: Gates };
+  /** Remove a rule; who waits for it may go. */
+  "gates.remove": { asks: { path: { gate: string } }; answer: null };
+  /** Close the breaker of a gate and end what holds it; its rate goes on. */
+  "gates.reset": { asks: { path: { gate: string } }; answer: GateOut };
+  /** Set the rule of a gate or of a class of gates, in the place of the one that it has. */
+  "gates.set": { asks: { path: { gate: string }; body: GateRule }; answer: GateOut };
+  /** Is the process alive?. */
+  "health.alive": { asks: Record<never, never>; answer: Health };
+  /** Can it serve: is the database there, with the schema of this program?. */
+  "health.ready": { asks: Record<never, never>; answer: Readiness };
+  /** Invite an address; again changes the role and begins the time anew. */
+  "invitations.create": { asks: { body: InvitationRequest }; answer: InvitationOut };
+  /** The open invitations, newest first. */
+  "invitations.list": { asks: { query?: { tenant?: string | null } }; answer: Invitations };
+  /** Take back an invitation. */
+  "invitations.remove": { asks: { path: { invitation_id: string }; query?: { tenant?: string | null } }; answer: null };
+  /** Retry, cancel or delete every job that fits a filter: the job that does it, or with `dry_run` a count. */
+  "jobs.act": { asks: { body: ActRequest }; answer: JobMade };
+  /** The attempts of a job that have ended, oldest first. */
+  "jobs.attempts": { asks: { path: { job_id: string } }; answer: Attempts };
+  /** Cancel a job; one that runs is asked to stop. */
+  "jobs.cancel": { asks: { path: { job_id: string }; body?: CancelRequest | null }; answer: JobMoved };
+  /** Ask for a job. */
+  "jobs.create": { asks: { body: JobRequest }; answer: JobMade };
+  /** Ask for up to 1000 jobs: all or none, or with `atomic=false` each by itself. */
+  "jobs.create_batch": { asks: { query?: { atomic?: boolean }; body: BatchRequest }; answer: BatchMade };
+  /** The events of a job: a page of JSON, or a live stream with `Accept: text/event-stream`. */
+  "jobs.events": { asks: { path: { job_id: string }; query?: { after?: number; limit?: number; last_event_id?: string | null; ticket?: string | null } }; answer: Events };
+  /** Why is this job not running?. */
+  "jobs.explain": { asks: { path: { job_id: string } }; answer: Explanation };
+  /** One job. */
+  "jobs.get": { asks: { path: { job_id: string } }; answer: JobOut };
+  /** The newest jobs first, without payloads and results. */
+  "jobs.list": { asks: { query?: { state?: State | null; kind?: string | null; queue?: string | null; tag?: string | null; key?: string | null; created_after?: Moment | null; created_before?: Moment | null; limit?: number; cursor?: string | null } }; answer: Jobs };
+  /** Log lines of a job, oldest first, or with `Accept: text/event-stream` until its end. */
+  "jobs.logs": { asks: { path: { job_id: string }; query?: { after?: number; limit?: number; last_event_id?: string | null; ticket?: string | null } }; answer: Logs };
+  /** Move a job that waits to another time; one that has ended is retried then. */
+  "jobs.reschedule": { asks: { path: { job_id: string }; body: RescheduleRequest }; answer: JobMoved };
+  /** The result of a job that succeeded, as its handler gave it. */
+  "jobs.result": { asks: { path: { job_id: string } }; answer: unknown };
+  /** Give a failed, dead or canceled job a new budget of attempts. */
+  "jobs.retry": { asks: { path: { job_id: string }; body?: RetryRequest | null }; answer: JobMoved };
+  /** Make a key; it is shown this once. */
+  "keys.create": { asks: { body: KeyRequest }; answer: KeyMade };
+  /** The keys, newest first, revoked ones too. */
+  "keys.list": { asks: { query?: { tenant?: string | null } }; answer: Keys };
+  /** Revoke a key: every process refuses it from its next request on. */
+  "keys.revoke": { asks: { path: { key_id: string }; query?: { tenant?: string | null } }; answer: null };
+  /** Log lines of all jobs, newest first, or with `Accept: text/event-stream` as they come. */
+  "logs.list": { asks: { query?: { groups?: string | null; since?: Moment | null; limit?: number; cursor?: string | null; last_event_id?: string | null; ticket?: string | null } }; answer: Logs };
+  /** Act in this tenant from now on; null is the installation, for operators. */
+  "me.choose_tenant": { asks: { body: TenantChoice }; answer: null };
+  /** Who is signed in, in which tenant, and what they may do there. */
+  "me.get": { asks: Record<never, never>; answer: Me };
+  /** One's own settings. */
+  "me.get_settings": { asks: Record<never, never>; answer: PersonSettings };
+  /** One's own live sessions, newest first. */
+  "me.list_sessions": { asks: Record<never, never>; answer: Sessions };
+  /** Replace one's own settings; what is left out is as at the beginning. */
+  "me.put_settings": { asks: { body: PersonSettings }; answer: PersonSettings };
+  /** End one of one's own sessions: every process refuses it from its next request on. */
+  "me.revoke_session": { asks: { path: { session_id: string } }; answer: null };
+  /** The people of the tenant, by address. */
+  "members.list": { asks: { query?: { tenant?: string | null } }; answer: Members };
+  /** Take a person out of the tenant, from their next request on. */
+  "members.remove": { asks: { path: { person_id: string }; query?: { tenant?: string | null } }; answer: null };
+  /** Give a person of the tenant another role, from their next request on. */
+  "members.set": { asks: { path: { person_id: string }; query?: { tenant?: string | null }; body: MemberChange }; answer: null };
+  /** All queues with what waits and runs in them, counted up to 10,000. */
+  "queues.list": { asks: Record<never, never>; answer: Queues };
+  /** Let nothing of a queue be claimed; what runs goes on. */
+  "queues.pause": { asks: { path: { queue: string } }; answer: QueuePaused };
+  /** Let a paused queue go on. */
+  "queues.resume": { asks: { path: { queue: string } }; answer: QueuePaused };
+  /** Ask for a report: a job of kind report.generate makes it. */
+  "reports.create": { asks: { body: ReportOrder }; answer: ReportAsked };
+  /** One report, with a link that opens it without a key. */
+  "reports.get": { asks: { path: { report_id: string }; query?: { link_hours?: number } }; answer: ReportLinked };
+  /** The newest reports first. */
+  "reports.list": { asks: { query?: { limit?: number; cursor?: string | null } }; answer: Reports };
+  /** Remove a report: links to it lead nowhere from now on. */
+  "reports.remove": { asks: { path: { report_id: string } }; answer: null };
+  /** Take a schedule away; its jobs stay. */
+  "schedules.delete": { asks: { path: { name: string } }; answer: null };
+  /** One schedule, with its next five ticks. */
+  "schedules.get": { asks: { path: { name: string } }; answer: ScheduleOut };
+  /** The schedules by name. */
+  "schedules.list": { asks: { query?: { limit?: number; cursor?: string | null } }; answer: Schedules };
+  /** Let it not tick until it is resumed. */
+  "schedules.pause": { asks: { path: { name: string } }; answer: ScheduleOut };
+  /** Make a schedule, or let the one of this name be as given. */
+  "schedules.put": { asks: { path: { name: string }; body: ScheduleRequest }; answer: ScheduleOut };
+  /** Let it go on with its next tick from now. */
+  "schedules.resume": { asks: { path: { name: string } }; answer: ScheduleOut };
+  /** Make a job of it now; its ticks stay as they are. */
+  "schedules.run": { asks: { path: { name: string } }; answer: ScheduleRun };
+  /** What became of its ticks, newest first. */
+  "schedules.ticks": { asks: { path: { name: string }; query?: { limit?: number } }; answer: Ticks };
+  /** The names of the secrets, never their values. */
+  "secrets.list": { asks: Record<never, never>; answer: Secrets };
+  /** Remove a secret: jobs that ask for it fail from now on. */
+  "secrets.remove": { asks: { path: { name: string } }; answer: null };
+  /** Keep a secret, in the place of the one that has its name. */
+  "secrets.set": { asks: { path: { name: string }; body: SecretRequest }; answer: null };
+  /** Make a tenant, unless it is there. */
+  "tenants.create": { asks: { body: TenantRequest }; answer: TenantOut };
+  /** One tenant, by name or id. */
+  "tenants.get": { asks: { path: { tenant: string } }; answer: TenantOut };
+  /** All tenants by name. */
+  "tenants.list": { asks: Record<never, never>; answer: Tenants };
+  /** Change a tenant's weight and limits; what is left out stays. */
+  "tenants.set": { asks: { path: { tenant: string }; body: TenantChange }; answer: TenantOut };
+  /** A ticket that opens one stream, of a job or of the tenant, once, within a minute. */
+  "tickets.create": { asks: { body: TicketRequest }; answer: TicketOut };
+  /** Make an endpoint; its secret is shown this once. */
+  "webhooks.create": { asks: { body: EndpointRequest }; answer: EndpointMade };
+  /** One endpoint. */
+  "webhooks.get": { asks: { path: { endpoint_id: string } }; answer: EndpointOut };
+  /** All endpoints, oldest first. */
+  "webhooks.list": { asks: Record<never, never>; answer: Endpoints };
+  /** Pause an endpoint: what comes meanwhile waits for it. */
+  "webhooks.pause": { asks: { path: { endpoint_id: string }; body?: PauseRequest | null }; answer: EndpointOut };
+  /** Send an endpoint all that failed, or that it missed while it was disabled. */
+  "webhooks.recover": { asks: { path: { endpoint_id: string }; body: RecoverRequest }; answer: EndpointRecovered };
+  /** Remove an endpoint with the history of its deliveries. */
+  "webhooks.remove": { asks: { path: { endpoint_id: string } }; answer: null };
+  /** Let an endpoint that is paused or disabled go on; what waited for it is sent. */
+  "webhooks.resume": { asks: { path: { endpoint_id: string } }; answer: EndpointOut };
+  /** Give an endpoint a new secret, shown this once; the old ones go on signing for a while. */
+  "webhooks.rotate": { asks: { path: { endpoint_id: string }; body?: RotateRequest | null }; answer: EndpointRotated };
+  /** Send an endpoint an event of type endpoint.test. */
+  "webhooks.test": { asks: { path: { endpoint_id: string } }; answer: DeliverySent };
+  /** Say that the worker is alive; hear which attempts to stop. */
+  "workers.beat": { asks: { path: { worker_id: string }; body: BeatRequest }; answer: Beaten };
+  /** Claim jobs, or wait for some. */
+  "workers.claim": { asks: { path: { worker_id: string }; body: ClaimRequest }; answer: Grants };
+  /** Move the hard timeout of a running attempt. */
+  "workers.extend": { asks: { path: { worker_id: string }; body: ExtendRequest }; answer: Extended };
+  /** Say how attempts ended; each is accepted or refused by itself. */
+  "workers.finish": { asks: { path: { worker_id: string }; body: FinishRequest }; answer: Items };
+  /** Workers that are alive, and those that ended within the last hour. */
+  "workers.list": { asks: Record<never, never>; answer: Workers };
+  /** Register a remote worker. */
+  "workers.register": { asks: { body: RegisterRequest }; answer: Registered };
+  /** Store progress and log lines of running attempts. */
+  "workers.say": { asks: { path: { worker_id: string }; body: SayRequest }; answer: Items };
+  /** Leave in good order: what the worker still holds goes back, uncounted. */
+  "workers.stop": { asks: { path: { worker_id: string } }; answer: Stopped };
+}
+
+export const operations: { readonly [K in keyof Operations]: Operation } = {
+  "approvals.approve": {"method": "POST", "path": "/v1/approvals/{job_id}/approve", "repeat": true, "once": true, "answer": {"ref": "JobMoved"}},
+  "approvals.list": {"method": "GET", "path": "/v1/approvals", "repeat": true, "once": false, "answer": {"ref": "Approvals"}},
+  "approvals.reject": {"method": "POST", "path": "/v1/approvals/{job_id}/reject", "repeat": true, "once": true, "answer": {"ref": "JobMoved"}},
+  "audit.list": {"method": "GET", "path": "/v1/audit", "repeat": true, "once": false, "answer": {"ref": "AuditLog"}},
+  "auth.google": {"method": "POST", "path": "/v1/auth/google", "repeat": false, "once": false, "answer": {"ref": "Tokens"}},
+  "auth.logout": {"method": "POST", "path": "/v1/auth/logout", "repeat": false, "once": false, "answer": null},
+  "auth.refresh": {"method": "POST", "path": "/v1/auth/refresh", "repeat": false, "once": false, "answer": {"ref": "Tokens"}},
+  "deliveries.attempts": {"method": "GET", "path": "/v1/deliveries/{delivery_id}/attempts", "repeat": true, "once": false, "answer": {"ref": "DeliveryAttempts"}},
+  "deliveries.list": {"method": "GET", "path": "/v1/deliveries", "repeat": true, "once": false, "answer": {"ref": "Deliveries"}},
+  "deliveries.resend": {"method": "POST", "path": "/v1/deliveries/{delivery_id}/resend", "repeat": true, "once": true, "answer": {"ref": "DeliverySent"}},
+  "events.all": {"method": "GET", "path": "/v1/events", "repeat": true, "once": false, "answer": {"ref": "Overview"}},
+  "flows.cancel": {"method": "POST", "path": "/v1/flows/{flow_id}/cancel", "repeat": true, "once": true, "answer": {"ref": "FlowMoved"}},
+  "flows.create": {"method": "POST", "path": "/v1/flows", "repeat": true, "once": true, "answer": {"ref": "FlowMade"}},
+  "flows.events": {"method": "GET", "path": "/v1/flows/{flow_id}/events", "repeat": true, "once": false, "answer": {"ref": "Events"}},
+  "flows.get": {"method": "GET", "path": "/v1/flows/{flow_id}", "repeat": true, "once": false, "answer": {"ref": "FlowOut"}},
+  "flows.list": {"method": "GET", "path": "/v1/flows", "repeat": true, "once": false, "answer": {"ref": "Flows"}},
+  "flows.retry": {"method": "POST", "path": "/v1/flows/{flow_id}/retry", "repeat": true, "once": true, "answer": {"ref": "FlowMoved"}},
+  "flows.signal": {"method": "POST", "path": "/v1/flows/{flow_id}/signal", "repeat": true, "once": true, "answer": {"ref": "SignalSent"}},
+  "flows.steps": {"method": "GET", "path": "/v1/flows/{flow_id}/steps", "repeat": true, "once": false, "answer": {"ref": "Steps"}},
+  "gates.get": {"method": "GET", "path": "/v1/gates/{gate}", "repeat": true, "once": false, "answer": {"ref": "GateOut"}},
+  "gates.hold": {"method": "POST", "path": "/v1/gates/{gate}/hold", "repeat": false, "once": false, "answer": {"ref": "GateOut"}},
+  "gates.list": {"method": "GET", "path": "/v1/gates", "repeat": true, "once": false, "answer": {"ref": "Gates"}},
+  "gates.remove": {"method": "DELETE", "path": "/v1/gates/{gate}", "repeat": true, "once": false, "answer": null},
+  "gates.reset": {"method": "POST", "path": "/v1/gates/{gate}/reset", "repeat": false, "once": false, "answer": {"ref": "GateOut"}},
+  "gates.set": {"method": "PUT", "path": "/v1/gates/{gate}", "repeat": true, "once": false, "answer": {"ref": "GateOut"}},
+  "health.alive": {"method": "GET", "path": "/healthz", "repeat": true, "once": false, "answer": {"ref": "Health"}},
+  "health.ready": {"method": "GET", "path": "/readyz", "repeat": true, "once": false, "answer": {"ref": "Readiness"}},
+  "invitations.create": {"method": "POST", "path": "/v1/invitations", "repeat": false, "once": false, "answer": {"ref": "InvitationOut"}},
+  "invitations.list": {"method": "GET", "path": "/v1/invitations", "repeat": true, "once": false, "answer": {"ref": "Invitations"}},
+  "invitations.remove": {"method": "DELETE", "path": "/v1/invitations/{invitation_id}", "repeat": true, "once": false, "answer": null},
+  "jobs.act": {"method": "POST", "path": "/v1/jobs:act", "repeat": true, "once": true, "answer": {"ref": "JobMade"}},
+  "jobs.attempts": {"method": "GET", "path": "/v1/jobs/{job_id}/attempts", "repeat": true, "once": false, "answer": {"ref": "Attempts"}},
+  "jobs.cancel": {"method": "POST", "path": "/v1/jobs/{job_id}/cancel", "repeat": true, "once": true, "answer": {"ref": "JobMoved"}},
+  "jobs.create": {"method": "POST", "path": "/v1/jobs", "repeat": true, "once": true, "answer": {"ref": "JobMade"}},
+  "jobs.create_batch": {"method": "POST", "path": "/v1/jobs:batch", "repeat": true, "once": true, "answer": {"ref": "BatchMade"}},
+  "jobs.events": {"method": "GET", "path": "/v1/jobs/{job_id}/events", "repeat": true, "once": false, "answer": {"ref": "Events"}},
+  "jobs.explain": {"method": "GET", "path": "/v1/jobs/{job_id}/explain", "repeat": true, "once": false, "answer": {"ref": "Explanation"}},
+  "jobs.get": {"method": "GET", "path": "/v1/jobs/{job_id}", "repeat": true, "once": false, "answer": {"ref": "JobOut"}},
+  "jobs.list": {"method": "GET", "path": "/v1/jobs", "repeat": true, "once": false, "answer": {"ref": "Jobs"}},
+  "jobs.logs": {"method": "GET", "path": "/v1/jobs/{job_id}/logs", "repeat": true, "once": false, "answer": {"ref": "Logs"}},
+  "jobs.reschedule": {"method": "POST", "path": "/v1/jobs/{job_id}/reschedule", "repeat": true, "once": true, "answer": {"ref": "JobMoved"}},
+  "jobs.result": {"method": "GET", "path": "/v1/jobs/{job_id}/result", "repeat": true, "once": false, "answer": {}},
+  "jobs.retry": {"method": "POST", "path": "/v1/jobs/{job_id}/retry", "repeat": true, "once": true, "answer": {"ref": "JobMoved"}},
+  "keys.create": {"method": "POST", "path": "/v1/keys", "repeat": false, "once": false, "answer": {"ref": "KeyMade"}},
+  "keys.list": {"method": "GET", "path": "/v1/keys", "repeat": true, "once": false, "answer": {"ref": "Keys"}},
+  "keys.revoke": {"method": "DELETE", "path": "/v1/keys/{key_id}", "repeat": true, "once": false, "answer": null},
+  "logs.list": {"method": "GET", "path": "/v1/logs", "repeat": true, "once": false, "answer": {"ref": "Logs"}},
+  "me.choose_tenant": {"method": "PUT", "path": "/v1/me/tenant", "repeat": true, "once": false, "answer": null},
+  "me.get": {"method": "GET", "path": "/v1/me", "repeat": true, "once": false, "answer": {"ref": "Me"}},
+  "me.get_settings": {"method": "GET", "path": "/v1/me/settings", "repeat": true, "once": false, "answer": {"ref": "PersonSettings"}},
+  "me.list_sessions": {"method": "GET", "path": "/v1/me/sessions", "repeat": true, "once": false, "answer": {"ref": "Sessions"}},
+  "me.put_settings": {"method": "PUT", "path": "/v1/me/settings", "repeat": true, "once": false, "answer": {"ref": "PersonSettings"}},
+  "me.revoke_session": {"method": "DELETE", "path": "/v1/me/sessions/{session_id}", "repeat": true, "once": false, "answer": null},
+  "members.list": {"method": "GET", "path": "/v1/members", "repeat": true, "once": false, "answer": {"ref": "Members"}},
+  "members.remove": {"method": "DELETE", "path": "/v1/members/{person_id}", "repeat": true, "once": false, "answer": null},
+  "members.set": {"method": "PUT", "path": "/v1/members/{person_id}", "repeat": true, "once": false, "answer": null},
+  "queues.list": {"method": "GET", "path": "/v1/queues", "repeat": true, "once": false, "answer": {"ref": "Queues"}},
+  "queues.pause": {"method": "POST", "path": "/v1/queues/{queue}/pause", "repeat": false, "once": false, "answer": {"ref": "QueuePaused"}},
+  "queues.resume": {"method": "POST", "path": "/v1/queues/{queue}/resume", "repeat": false, "once": false, "answer": {"ref": "QueuePaused"}},
+  "reports.create": {"method": "POST", "path": "/v1/reports", "repeat": true, "once": true, "answer": {"ref": "ReportAsked"}},
+  "reports.get": {"method": "GET", "path": "/v1/reports/{report_id}", "repeat": true, "once": false, "answer": {"ref": "ReportLinked"}},
+  "reports.list": {"method": "GET", "path": "/v1/reports", "repeat": true, "once": false, "answer": {"ref": "Reports"}},
+  "reports.remove": {"method": "DELETE", "path": "/v1/reports/{report_id}", "repeat": true, "once": false, "answer": null},
+  "schedules.delete": {"method": "DELETE", "path": "/v1/schedules/{name}", "repeat": true, "once": false, "answer": null},
+  "schedules.get": {"method": "GET", "path": "/v1/schedules/{name}", "repeat": true, "once": false, "answer": {"ref": "ScheduleOut"}},
+  "schedules.list": {"method": "GET", "path": "/v1/schedules", "repeat": true, "once": false, "answer": {"ref": "Schedules"}},
+  "schedules.pause": {"method": "POST", "path": "/v1/schedules/{name}/pause", "repeat": true, "once": true, "answer": {"ref": "ScheduleOut"}},
+  "schedules.put": {"method": "PUT", "path": "/v1/schedules/{name}", "repeat": true, "once": false, "answer": {"ref": "ScheduleOut"}},
+  "schedules.resume": {"method": "POST", "path": "/v1/schedules/{name}/resume", "repeat": true, "once": true, "answer": {"ref": "ScheduleOut"}},
+  "schedules.run": {"method": "POST", "path": "/v1/schedules/{name}/run", "repeat": true, "once": true, "answer": {"ref": "ScheduleRun"}},
+  "schedules.ticks": {"method": "GET", "path": "/v1/schedules/{name}/ticks", "repeat": true, "once": false, "answer": {"ref": "Ticks"}},
+  "secrets.list": {"method": "GET", "path": "/v1/secrets", "repeat": true, "once": false, "answer": {"ref": "Secrets"}},
+  "secrets.remove": {"method": "DELETE", "path": "/v1/secrets/{name}", "repeat": true, "once": false, "answer": null},
+  "secrets.set": {"method": "PUT", "path": "/v1/secrets/{name}", "repeat": true, "once": false, "answer": null},
+  "tenants.create": {"method": "POST", "path": "/v1/tenants", "repeat": false, "once": false, "answer": {"ref": "TenantOut"}},
+  "tenants.get": {"method": "GET", "path": "/v1/tenants/{tenant}", "repeat": true, "once": false, "answer": {"ref": "TenantOut"}},
+  "tenants.list": {"method": "GET", "path": "/v1/tenants", "repeat": true, "once": false, "answer": {"ref": "Tenants"}},
+  "tenants.set": {"method": "PATCH", "path": "/v1/tenants/{tenant}", "repeat": true, "once": false, "answer": {"ref": "TenantOut"}},
+  "tickets.create": {"method": "POST", "path": "/v1/tickets", "repeat": false, "once": false, "answer": {"ref": "TicketOut"}},
+  "webhooks.create": {"method": "POST", "path": "/v1/webhooks", "repeat": false, "once": false, "answer": {"ref": "EndpointMade"}},
+  "webhooks.get": {"method": "GET", "path": "/v1/webhooks/{endpoint_id}", "repeat": true, "once": false, "answer": {"ref": "EndpointOut"}},
+  "webhooks.list": {"method": "GET", "path": "/v1/webhooks", "repeat": true, "once": false, "answer": {"ref": "Endpoints"}},
+  "webhooks.pause": {"method": "POST", "path": "/v1/webhooks/{endpoint_id}/pause", "repeat": true, "once": true, "answer": {"ref": "EndpointOut"}},
+  "webhooks.recover": {"method": "POST", "path": "/v1/webhooks/{endpoint_id}/recover", "repeat": true, "once": true, "answer": {"ref": "EndpointRecovered"}},
+  "webhooks.remove": {"method": "DELETE", "path": "/v1/webhooks/{endpoint_id}", "repeat": true, "once": false, "answer": null},
+  "webhooks.resume": {"method": "POST", "path": "/v1/webhooks/{endpoint_id}/resume", "repeat": true, "once": true, "answer": {"ref": "EndpointOut"}},
+  "webhooks.rotate": {"method": "POST", "path": "/v1/webhooks/{endpoint_id}/rotate", "repeat": false, "once": false, "answer": {"ref": "EndpointRotated"}},
+  "webhooks.test": {"method": "POST", "path": "/v1/webhooks/{endpoint_id}/test", "repeat": true, "once": true, "answer": {"ref": "DeliverySent"}},
+  "workers.beat": {"method": "POST", "path": "/v1/workers/{worker_id}/beat", "repeat": true, "once": false, "answer": {"ref": "Beaten"}},
+  "workers.claim": {"method": "POST", "path": "/v1/workers/{worker_id}/claim", "repeat": true, "once": false, "answer": {"ref": "Grants"}},
+  "workers.extend": {"method": "POST", "path": "/v1/workers/{worker_id}/extend", "repeat": true, "once": false, "answer": {"ref": "Extended"}},
+  "workers.finish": {"method": "POST", "path": "/v1/workers/{worker_id}/finish", "repeat": true, "once": false, "answer": {"ref": "Items"}},
+  "workers.list": {"method": "GET", "path": "/v1/workers", "repeat": true, "once": false, "answer": {"ref": "Workers"}},
+  "workers.register": {"method": "POST", "path": "/v1/workers", "repeat": true, "once": false, "answer": {"ref": "Registered"}},
+  "workers.say": {"method": "POST", "path": "/v1/workers/{worker_id}/events", "repeat": true, "once": false, "answer": {"ref": "Items"}},
+  "workers.stop": {"method": "POST", "path": "/v1/workers/{worker_id}/stop", "repeat": true, "once": false, "answer": {"ref": "Stopped"}},
+};
+
+/** What the answers look like, for the check of what came. */
+export const shapes: { readonly [name: string]: Shape } = {
+  ApprovalOut: {"type": "object", "required": ["job_id", "flow_id", "flow", "name", "payload", "asked_at", "expires_at", "by_default"], "properties": {"job_id": {"type": "string", "format": "uuid"}, "flow_id": {"type": "string", "format": "uuid"}, "flow": {"type": "string"}, "name": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "payload": {}, "asked_at": {"type": "string", "format": "date-time"}, "expires_at": {"anyOf": [{"type": "string", "format": "date-time"}, {"type": "null"}]}, "by_default": {"type": "string", "enum": ["approve", "reject"]}}},
+  Approvals: {"type": "object", "required": ["data", "next_cursor", "has_more"], "properties": {"data": {"type": "array", "items": {"ref": "ApprovalOut"}}, "next_cursor": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "has_more": {"type": "boolean"}}},
+  AttemptOut: {"type": "object", "required": ["token", "attempt", "outcome", "error", "worker", "started_at", "finished_at"], "properties": {"token": {"type": "integer"}, "attempt": {"type": "integer"}, "outcome": {"type": "string"}, "error": {}, "worker": {"type": "string"}, "started_at": {"type": "string", "format": "date-time"}, "finished_at": {"type": "string", "format": "date-time"}}},
+  Attempts: {"type": "object", "required": ["data"], "properties": {"data": {"type": "array", "items": {"ref": "AttemptOut"}}}},
+  AuditLog: {"type": "object", "required": ["data", "next_cursor", "has_more"], "properties": {"data": {"type": "array", "items": {"ref": "AuditOut"}}, "next_cursor": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "has_more": {"type": "boolean"}}},
+  AuditOut: {"type": "object", "required": ["audit_id", "tenant_id", "actor", "action", "target", "detail", "at"], "properties": {"audit_id": {"type": "string", "format": "uuid"}, "tenant_id": {"anyOf": [{"type": "string", "format": "uuid"}, {"type": "null"}]}, "actor": {"type": "string"}, "action": {"type": "string"}, "target": {"type": "string"}, "detail": {}, "at": {"type": "string", "format": "date-time"}}},
+  BatchMade: {"type": "object", "required": ["data"], "properties": {"data": {"type": "array", "items": {"anyOf": [{"ref": "JobMade"}, {"ref": "JobRefused"}]}}}},
+  Beaten: {"type": "object", "required": ["cancel", "lost"], "properties": {"cancel": {"type": "array", "items": {"type": "string"}}, "lost": {"type": "array", "items": {"type": "string"}}}},
+  Deliveries: {"type": "object", "required": ["data", "next_cursor", "has_more"], "properties": {"data": {"type": "array", "items": {"ref": "DeliveryOut"}}, "next_cursor": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "has_more": {"type": "boolean"}}},
+  DeliveryAttemptOut: {"type": "object", "required": ["n", "at", "request_headers", "status", "response_body", "error", "duration_ms"], "properties": {"n": {"type": "integer"}, "at": {"type": "string", "format": "date-time"}, "request_headers": {"type": "object", "values": {"type": "string"}}, "status": {"anyOf": [{"type": "integer"}, {"type": "null"}]}, "response_body": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "error": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "duration_ms": {"type": "integer"}}},
+  DeliveryAttempts: {"type": "object", "required": ["data"], "properties": {"data": {"type": "array", "items": {"ref": "DeliveryAttemptOut"}}}},
+  DeliveryOut: {"type": "object", "required": ["delivery_id", "event_id", "endpoint_id", "job_id", "type", "subject_type", "subject_id", "state", "reason", "attempts", "status", "created_at", "ended_at"], "properties": {"delivery_id": {"type": "string", "format": "uuid"}, "event_id": {"type": "string", "format": "uuid"}, "endpoint_id": {"type": "string", "format": "uuid"}, "job_id": {"anyOf": [{"type": "string", "format": "uuid"}, {"type": "null"}]}, "type": {"type": "string"}, "subject_type": {"type": "string"}, "subject_id": {"type": "string"}, "state": {"type": "string", "enum": ["pending", "delivered", "failed"]}, "reason": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "attempts": {"type": "integer"}, "status": {"anyOf": [{"type": "integer"}, {"type": "null"}]}, "created_at": {"type": "string", "format": "date-time"}, "ended_at": {"anyOf": [{"type": "string", "format": "date-time"}, {"type": "null"}]}}},
+  DeliverySent: {"type": "object", "required": ["delivery_id"], "properties": {"delivery_id": {"type": "string", "format": "uuid"}}},
+  EndpointDisabled: {"type": "object", "required": ["endpoint_id", "reason"], "properties": {"endpoint_id": {"type": "string", "format": "uuid"}, "reason": {"type": "string"}}},
+  EndpointMade: {"type": "object", "required": ["endpoint_id", "url", "events", "format", "header_names", "headers", "max_in_flight", "timeout_s", "disable_after_s", "state", "reason", "state_at", "created_at", "failing_since", "resting_until", "secrets", "max_per_minute", "ordered", "secret"], "properties": {"endpoint_id": {"type": "string", "format": "uuid"}, "url": {"type": "string"}, "events": {"type": "array", "items": {"type": "string"}}, "format": {"type": "string", "enum": ["standard", "stripe", "sha256", "ed25519"]}, "header_names": {"type": "object", "values": {"type": "string"}}, "headers": {"type": "array", "items": {"type": "string"}}, "max_in_flight": {"type": "integer"}, "timeout_s": {"type": "number"}, "disable_after_s": {"type": "number"}, "state": {"type": "string", "enum": ["enabled", "paused", "disabled"]}, "reason": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "state_at": {"type": "string", "format": "date-time"}, "created_at": {"type": "string", "format": "date-time"}, "failing_since": {"anyOf": [{"type": "string", "format": "date-time"}, {"type": "null"}]}, "resting_until": {"anyOf": [{"type": "string", "format": "date-time"}, {"type": "null"}]}, "secrets": {"type": "integer"}, "max_per_minute": {"anyOf": [{"type": "integer"}, {"type": "null"}]}, "ordered": {"type": "boolean"}, "secret": {"type": "string"}}},
+  EndpointOut: {"type": "object", "required": ["endpoint_id", "url", "events", "format", "header_names", "headers", "max_in_flight", "timeout_s", "disable_after_s", "state", "reason", "state_at", "created_at", "failing_since", "resting_until", "secrets", "max_per_minute", "ordered"], "properties": {"endpoint_id": {"type": "string", "format": "uuid"}, "url": {"type": "string"}, "events": {"type": "array", "items": {"type": "string"}}, "format": {"type": "string", "enum": ["standard", "stripe", "sha256", "ed25519"]}, "header_names": {"type": "object", "values": {"type": "string"}}, "headers": {"type": "array", "items": {"type": "string"}}, "max_in_flight": {"type": "integer"}, "timeout_s": {"type": "number"}, "disable_after_s": {"type": "number"}, "state": {"type": "string", "enum": ["enabled", "paused", "disabled"]}, "reason": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "state_at": {"type": "string", "format": "date-time"}, "created_at": {"type": "string", "format": "date-time"}, "failing_since": {"anyOf": [{"type": "string", "format": "date-time"}, {"type": "null"}]}, "resting_until": {"anyOf": [{"type": "string", "format": "date-time"}, {"type": "null"}]}, "secrets": {"type": "integer"}, "max_per_minute": {"anyOf": [{"type": "integer"}, {"type": "null"}]}, "ordered": {"type": "boolean"}}},
+  EndpointRecovered: {"type": "object", "required": ["recovered"], "properties": {"recovered": {"type": "integer"}}},
+  EndpointRotated: {"type": "object", "required": ["endpoint_id", "secret"], "properties": {"endpoint_id": {"type": "string", "format": "uuid"}, "secret": {"type": "string"}}},
+  EndpointTest: {"type": "object", "required": ["message"], "properties": {"message": {"type": "string"}}},
+  Endpoints: {"type": "object", "required": ["data"], "properties": {"data": {"type": "array", "items": {"ref": "EndpointOut"}}}},
+  EventOut: {"type": "object", "required": ["seq", "type", "message", "progress", "data", "at"], "properties": {"seq": {"type": "integer"}, "type": {"type": "string"}, "message": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "progress": {"anyOf": [{"type": "number"}, {"type": "null"}]}, "data": {}, "at": {"type": "string", "format": "date-time"}}},
+  Events: {"type": "object", "required": ["data", "next_after", "has_more"], "properties": {"data": {"type": "array", "items": {"ref": "EventOut"}}, "next_after": {"type": "integer"}, "has_more": {"type": "boolean"}}},
+  Explanation: {"type": "object", "required": ["state", "reasons"], "properties": {"state": {"ref": "State"}, "reasons": {"type": "array", "items": {"ref": "ReasonOut"}}}},
+  Extended: {"type": "object", "required": ["deadline"], "properties": {"deadline": {"type": "string", "format": "date-time"}}},
+  FieldProblem: {"type": "object", "required": ["pointer", "detail", "code"], "properties": {"pointer": {"type": "string"}, "detail": {"type": "string"}, "code": {"type": "string"}}},
+  FlowMade: {"type": "object", "required": ["flow_id", "state"], "properties": {"flow_id": {"type": "string", "format": "uuid"}, "state": {"type": "string", "enum": ["running", "succeeded", "failed", "canceled"]}}},
+  FlowMoved: {"type": "object", "required": ["flow_id", "state", "stopping"], "properties": {"flow_id": {"type": "string", "format": "uuid"}, "state": {"type": "string", "enum": ["running", "succeeded", "failed", "canceled"]}, "stopping": {"type": "boolean"}}},
+  FlowOut: {"type": "object", "required": ["flow_id", "tenant_id", "name", "state", "reason", "stopping", "deadline", "created_at", "finished_at", "counts"], "properties": {"flow_id": {"type": "string", "format": "uuid"}, "tenant_id": {"type": "string", "format": "uuid"}, "name": {"type": "string"}, "state": {"type": "string", "enum": ["running", "succeeded", "failed", "canceled"]}, "reason": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "stopping": {"type": "boolean"}, "deadline": {"anyOf": [{"type": "string", "format": "date-time"}, {"type": "null"}]}, "created_at": {"type": "string", "format": "date-time"}, "finished_at": {"anyOf": [{"type": "string", "format": "date-time"}, {"type": "null"}]}, "counts": {"anyOf": [{"type": "object", "values": {"type": "integer"}}, {"type": "null"}]}}},
+  Flows: {"type": "object", "required": ["data", "next_cursor", "has_more"], "properties": {"data": {"type": "array", "items": {"ref": "FlowOut"}}, "next_cursor": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "has_more": {"type": "boolean"}}},
+  GateOut: {"type": "object", "required": ["gate", "shared", "rule", "rate", "per_s", "burst", "failures", "ratio", "window_s", "cooldown_s", "probes", "state", "next_at", "failed", "waiting"], "properties": {"gate": {"type": "string"}, "shared": {"type": "boolean"}, "rule": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "rate": {"anyOf": [{"type": "integer"}, {"type": "null"}]}, "per_s": {"anyOf": [{"type": "number"}, {"type": "null"}]}, "burst": {"anyOf": [{"type": "integer"}, {"type": "null"}]}, "failures": {"anyOf": [{"type": "integer"}, {"type": "null"}]}, "ratio": {"anyOf": [{"type": "number"}, {"type": "null"}]}, "window_s": {"anyOf": [{"type": "number"}, {"type": "null"}]}, "cooldown_s": {"anyOf": [{"type": "number"}, {"type": "null"}]}, "probes": {"anyOf": [{"type": "integer"}, {"type": "null"}]}, "state": {"anyOf": [{"type": "string", "enum": ["closed", "open", "half-open"]}, {"type": "null"}]}, "next_at": {"anyOf": [{"type": "string", "format": "date-time"}, {"type": "null"}]}, "failed": {"anyOf": [{"type": "integer"}, {"type": "null"}]}, "waiting": {"type": "integer"}}},
+  Gates: {"type": "object", "required": ["data", "next_cursor", "has_more"], "properties": {"data": {"type": "array", "items": {"ref": "GateOut"}}, "next_cursor": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "has_more": {"type": "boolean"}}},
+  GrantOut: {"type": "object", "required": ["token", "job_id", "tenant_id", "kind", "queue", "attempt", "max_attempts", "version", "timeout_s", "traceparent", "payload"], "properties": {"token": {"type": "string"}, "job_id": {"type": "string", "format": "uuid"}, "tenant_id": {"type": "string", "format": "uuid"}, "kind": {"type": "string"}, "queue": {"type": "string"}, "attempt": {"type": "integer"}, "max_attempts": {"type": "integer"}, "version": {"type": "integer"}, "timeout_s": {"type": "number"}, "traceparent": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "payload": {}}},
+  Grants: {"type": "object", "required": ["data"], "properties": {"data": {"type": "array", "items": {"ref": "GrantOut"}}}},
+  Health: {"type": "object", "required": ["status"], "properties": {"status": {"type": "string", "const": "ok"}}},
+  InvitationOut: {"type": "object", "required": ["invitation_id", "tenant_id", "email", "role", "invited_by", "created_at", "expires_at"], "properties": {"invitation_id": {"type": "string", "format": "uuid"}, "tenant_id": {"anyOf": [{"type": "string", "format": "uuid"}, {"type": "null"}]}, "email": {"type": "string"}, "role": {"type": "string"}, "invited_by": {"type": "string"}, "created_at": {"type": "string", "format": "date-time"}, "expires_at": {"type": "string", "format": "date-time"}}},
+  Invitations: {"type": "object", "required": ["data"], "properties": {"data": {"type": "array", "items": {"ref": "InvitationOut"}}}},
+  ItemOut: {"type": "object", "required": ["token", "status", "code", "detail"], "properties": {"token": {"type": "string"}, "status": {"type": "integer", "enum": [200, 409, 422]}, "code": {"type": "string", "enum": ["accepted", "recorded", "lease_lost", "invalid"]}, "detail": {"anyOf": [{"type": "string"}, {"type": "null"}]}}},
+  Items: {"type": "object", "required": ["data"], "properties": {"data": {"type": "array", "items": {"ref": "ItemOut"}}}},
+  JobEnded: {"type": "object", "required": ["job_id", "kind", "queue", "state", "key", "tags", "created_at", "finished_at", "attempts", "error"], "properties": {"job_id": {"type": "string", "format": "uuid"}, "kind": {"type": "string"}, "queue": {"type": "string"}, "state": {"type": "string", "enum": ["succeeded", "failed", "dead", "canceled"]}, "key": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "tags": {"anyOf": [{"type": "array", "items": {"type": "string"}}, {"type": "null"}]}, "created_at": {"type": "string", "format": "date-time"}, "finished_at": {"type": "string", "format": "date-time"}, "attempts": {"type": "integer"}, "error": {"anyOf": [{"type": "object"}, {"type": "null"}]}}},
+  JobMade: {"type": "object", "required": ["job_id", "state", "created"], "properties": {"job_id": {"type": "string", "format": "uuid"}, "state": {"ref": "State"}, "created": {"type": "boolean"}, "job": {"anyOf": [{"ref": "JobOut"}, {"type": "null"}]}}},
+  JobMoved: {"type": "object", "required": ["job_id", "state"], "properties": {"job_id": {"type": "string", "format": "uuid"}, "state": {"ref": "State"}, "cancel_requested": {"type": "boolean"}}},
+  JobOut: {"type": "object", "required": ["job_id", "tenant_id", "kind", "queue", "priority", "state", "attempt", "max_attempts", "error", "progress", "message", "created_at", "run_at", "started_at", "finished_at", "expires_at", "version", "key", "tags", "copied_from", "traceparent", "cancel_requested", "group", "gate", "payload", "result"], "properties": {"job_id": {"type": "string", "format": "uuid"}, "tenant_id": {"type": "string", "format": "uuid"}, "kind": {"type": "string"}, "queue": {"type": "string"}, "priority": {"type": "integer"}, "state": {"ref": "State"}, "attempt": {"type": "integer"}, "max_attempts": {"type": "integer"}, "error": {}, "progress": {"anyOf": [{"type": "number"}, {"type": "null"}]}, "message": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "created_at": {"type": "string", "format": "date-time"}, "run_at": {"type": "string", "format": "date-time"}, "started_at": {"anyOf": [{"type": "string", "format": "date-time"}, {"type": "null"}]}, "finished_at": {"anyOf": [{"type": "string", "format": "date-time"}, {"type": "null"}]}, "expires_at": {"anyOf": [{"type": "string", "format": "date-time"}, {"type": "null"}]}, "version": {"type": "integer"}, "key": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "tags": {"anyOf": [{"type": "array", "items": {"type": "string"}}, {"type": "null"}]}, "copied_from": {"anyOf": [{"type": "string", "format": "uuid"}, {"type": "null"}]}, "traceparent": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "cancel_requested": {"type": "boolean"}, "group": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "gate": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "payload": {}, "result": {}}},
+  JobRefused: {"type": "object", "required": ["status", "code", "detail", "hint"], "properties": {"status": {"type": "integer"}, "code": {"type": "string"}, "detail": {"type": "string"}, "hint": {"anyOf": [{"type": "string"}, {"type": "null"}]}}},
+  JobSummary: {"type": "object", "required": ["job_id", "tenant_id", "kind", "queue", "priority", "state", "attempt", "max_attempts", "error", "progress", "message", "created_at", "run_at", "started_at", "finished_at", "expires_at", "version", "key", "tags", "copied_from", "traceparent", "cancel_requested", "group", "gate"], "properties": {"job_id": {"type": "string", "format": "uuid"}, "tenant_id": {"type": "string", "format": "uuid"}, "kind": {"type": "string"}, "queue": {"type": "string"}, "priority": {"type": "integer"}, "state": {"ref": "State"}, "attempt": {"type": "integer"}, "max_attempts": {"type": "integer"}, "error": {}, "progress": {"anyOf": [{"type": "number"}, {"type": "null"}]}, "message": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "created_at": {"type": "string", "format": "date-time"}, "run_at": {"type": "string", "format": "date-time"}, "started_at": {"anyOf": [{"type": "string", "format": "date-time"}, {"type": "null"}]}, "finished_at": {"anyOf": [{"type": "string", "format": "date-time"}, {"type": "null"}]}, "expires_at": {"anyOf": [{"type": "string", "format": "date-time"}, {"type": "null"}]}, "version": {"type": "integer"}, "key": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "tags": {"anyOf": [{"type": "array", "items": {"type": "string"}}, {"type": "null"}]}, "copied_from": {"anyOf": [{"type": "string", "format": "uuid"}, {"type": "null"}]}, "traceparent": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "cancel_requested": {"type": "boolean"}, "group": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "gate": {"anyOf": [{"type": "string"}, {"type": "null"}]}}},
+  Jobs: {"type": "object", "required": ["data", "next_cursor", "has_more"], "properties": {"data": {"type": "array", "items": {"ref": "JobSummary"}}, "next_cursor": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "has_more": {"type": "boolean"}}},
+  KeyMade: {"type": "object", "required": ["key_id", "tenant_id", "name", "scopes", "created_by", "created_at", "expires_at", "revoked_at", "last_used_at", "queues", "key"], "properties": {"key_id": {"type": "string"}, "tenant_id": {"anyOf": [{"type": "string", "format": "uuid"}, {"type": "null"}]}, "name": {"type": "string"}, "scopes": {"type": "array", "items": {"type": "string", "enum": ["jobs:read", "jobs:write", "work", "admin", "operator"]}}, "created_by": {"type": "string"}, "created_at": {"type": "string", "format": "date-time"}, "expires_at": {"anyOf": [{"type": "string", "format": "date-time"}, {"type": "null"}]}, "revoked_at": {"anyOf": [{"type": "string", "format": "date-time"}, {"type": "null"}]}, "last_used_at": {"anyOf": [{"type": "string", "format": "date-time"}, {"type": "null"}]}, "queues": {"anyOf": [{"type": "array", "items": {"type": "string"}}, {"type": "null"}]}, "key": {"type": "string"}}},
+  KeyOut: {"type": "object", "required": ["key_id", "tenant_id", "name", "scopes", "created_by", "created_at", "expires_at", "revoked_at", "last_used_at", "queues"], "properties": {"key_id": {"type": "string"}, "tenant_id": {"anyOf": [{"type": "string", "format": "uuid"}, {"type": "null"}]}, "name": {"type": "string"}, "scopes": {"type": "array", "items": {"type": "string", "enum": ["jobs:read", "jobs:write", "work", "admin", "operator"]}}, "created_by": {"type": "string"}, "created_at": {"type": "string", "format": "date-time"}, "expires_at": {"anyOf": [{"type": "string", "format": "date-time"}, {"type": "null"}]}, "revoked_at": {"anyOf": [{"type": "string", "format": "date-time"}, {"type": "null"}]}, "last_used_at": {"anyOf": [{"type": "string", "format": "date-time"}, {"type": "null"}]}, "queues": {"anyOf": [{"type": "array", "items": {"type": "string"}}, {"type": "null"}]}}},
+  Keys: {"type": "object", "required": ["data"], "properties": {"data": {"type": "array", "items": {"ref": "KeyOut"}}}},
+  LogLineOut: {"type": "object", "required": ["job_id", "kind", "attempt", "seq", "at", "level", "message", "fields"], "properties": {"job_id": {"type": "string", "format": "uuid"}, "kind": {"type": "string"}, "attempt": {"anyOf": [{"type": "integer"}, {"type": "null"}]}, "seq": {"type": "integer"}, "at": {"type": "string", "format": "date-time"}, "level": {"type": "string"}, "message": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "fields": {}}},
+  Logs: {"type": "object", "required": ["data", "next_cursor", "has_more"], "properties": {"data": {"type": "array", "items": {"ref": "LogLineOut"}}, "next_cursor": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "has_more": {"type": "boolean"}}},
+  Me: {"type": "object", "required": ["person", "session_id", "tenant_id", "role", "is_operator", "scopes", "tenants", "csrf_token"], "properties": {"person": {"anyOf": [{"ref": "PersonOut"}, {"type": "null"}]}, "session_id": {"type": "string"}, "tenant_id": {"anyOf": [{"type": "string", "format": "uuid"}, {"type": "null"}]}, "role": {"anyOf": [{"type": "string", "enum": ["owner", "admin", "member", "viewer"]}, {"type": "null"}]}, "is_operator": {"type": "boolean"}, "scopes": {"type": "array", "items": {"type": "string"}}, "tenants": {"type": "array", "items": {"ref": "MembershipOut"}}, "csrf_token": {"anyOf": [{"type": "string"}, {"type": "null"}]}}},
+  MemberOut: {"type": "object", "required": ["person_id", "email", "name", "role", "created_at", "signed_in_at"], "properties": {"person_id": {"type": "string", "format": "uuid"}, "email": {"type": "string"}, "name": {"type": "string"}, "role": {"type": "string", "enum": ["owner", "admin", "member", "viewer"]}, "created_at": {"type": "string", "format": "date-time"}, "signed_in_at": {"type": "string", "format": "date-time"}}},
+  Members: {"type": "object", "required": ["data"], "properties": {"data": {"type": "array", "items": {"ref": "MemberOut"}}}},
+  MembershipOut: {"type": "object", "required": ["tenant_id", "name", "role"], "properties": {"tenant_id": {"type": "string", "format": "uuid"}, "name": {"type": "string"}, "role": {"type": "string", "enum": ["owner", "admin", "member", "viewer"]}}},
+  Overview: {"type": "object", "required": ["data"], "properties": {"data": {"type": "array", "items": {"ref": "JobSummary"}}}},
+  PersonOut: {"type": "object", "required": ["person_id", "email", "name", "is_operator", "created_at", "signed_in_at"], "properties": {"person_id": {"type": "string", "format": "uuid"}, "email": {"type": "string"}, "name": {"type": "string"}, "is_operator": {"type": "boolean"}, "created_at": {"type": "string", "format": "date-time"}, "signed_in_at": {"type": "string", "format": "date-time"}}},
+  PersonSettings: {"type": "object", "properties": {"theme": {"type": "string", "enum": ["system", "light", "dark"]}, "time_zone": {"type": "string"}, "app": {"type": "object"}}},
+  ProblemOut: {"type": "object", "required": ["type", "title", "status", "detail", "instance", "code", "request_id"], "properties": {"type": {"type": "string"}, "title": {"type": "string"}, "status": {"type": "integer"}, "detail": {"type": "string"}, "instance": {"type": "string"}, "code": {"type": "string"}, "request_id": {"type": "string"}, "hint": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "retry_after": {"anyOf": [{"type": "integer"}, {"type": "null"}]}, "errors": {"anyOf": [{"type": "array", "items": {"ref": "FieldProblem"}}, {"type": "null"}]}}},
+  QueueOut: {"type": "object", "required": ["queue", "paused", "queued", "scheduled", "running"], "properties": {"queue": {"type": "string"}, "paused": {"type": "boolean"}, "queued": {"type": "integer"}, "scheduled": {"type": "integer"}, "running": {"type": "integer"}}},
+  QueuePaused: {"type": "object", "required": ["queue", "paused"], "properties": {"queue": {"type": "string"}, "paused": {"type": "boolean"}}},
+  Queues: {"type": "object", "required": ["data"], "properties": {"data": {"type": "array", "items": {"ref": "QueueOut"}}}},
+  Readiness: {"type": "object", "required": ["status", "database", "pending_files"], "properties": {"status": {"type": "string", "enum": ["ready", "not ready"]}, "database": {"type": "boolean"}, "pending_files": {"anyOf": [{"type": "integer"}, {"type": "null"}]}}},
+  ReasonOut: {"type": "object", "required": ["reason", "detail"], "properties": {"reason": {"type": "string"}, "detail": {"type": "string"}}},
+  Registered: {"type": "object", "required": ["worker_id", "lease_s", "beat_s"], "properties": {"worker_id": {"type": "string", "format": "uuid"}, "lease_s": {"type": "number"}, "beat_s": {"type": "number"}}},
+  ReportAsked: {"type": "object", "required": ["report_id", "state"], "properties": {"report_id": {"type": "string", "format": "uuid"}, "state": {"ref": "State"}}},
+  ReportLinked: {"type": "object", "required": ["report_id", "name", "title", "format", "media_type", "sha256", "size", "lines", "created_at", "expires_at", "link", "link_expires_at"], "properties": {"report_id": {"type": "string", "format": "uuid"}, "name": {"type": "string"}, "title": {"type": "string"}, "format": {"type": "string", "enum": ["html", "csv", "json", "xlsx"]}, "media_type": {"type": "string"}, "sha256": {"type": "string"}, "size": {"type": "integer"}, "lines": {"type": "integer"}, "created_at": {"type": "string", "format": "date-time"}, "expires_at": {"type": "string", "format": "date-time"}, "link": {"type": "string"}, "link_expires_at": {"type": "string", "format": "date-time"}}},
+  ReportOut: {"type": "object", "required": ["report_id", "name", "title", "format", "media_type", "sha256", "size", "lines", "created_at", "expires_at"], "properties": {"report_id": {"type": "string", "format": "uuid"}, "name": {"type": "string"}, "title": {"type": "string"}, "format": {"type": "string", "enum": ["html", "csv", "json", "xlsx"]}, "media_type": {"type": "string"}, "sha256": {"type": "string"}, "size": {"type": "integer"}, "lines": {"type": "integer"}, "created_at": {"type": "string", "format": "date-time"}, "expires_at": {"type": "string", "format": "date-time"}}},
+  ReportReady: {"type": "object", "required": ["report_id", "title", "format", "lines", "expires_at"], "properties": {"report_id": {"type": "string", "format": "uuid"}, "title": {"type": "string"}, "format": {"type": "string", "enum": ["html", "csv", "json", "xlsx"]}, "lines": {"type": "integer"}, "expires_at": {"type": "string", "format": "date-time"}}},
+  Reports: {"type": "object", "required": ["data", "next_cursor", "has_more"], "properties": {"data": {"type": "array", "items": {"ref": "ReportOut"}}, "next_cursor": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "has_more": {"type": "boolean"}}},
+  ScheduleOut: {"type": "object", "required": ["schedule_id", "tenant_id", "name", "kind", "payload", "options", "tick_as", "cron", "every_s", "at", "zone", "starts_at", "ends_at", "jitter_s", "overlap", "catch_up", "catch_up_max", "origin", "edited", "paused", "revision", "next_at", "last_at", "last_job", "created_at", "updated_at", "words", "next_runs"], "properties": {"schedule_id": {"type": "string", "format": "uuid"}, "tenant_id": {"type": "string", "format": "uuid"}, "name": {"type": "string"}, "kind": {"type": "string"}, "payload": {}, "options": {}, "tick_as": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "cron": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "every_s": {"anyOf": [{"type": "integer"}, {"type": "null"}]}, "at": {"anyOf": [{"type": "string", "format": "date-time"}, {"type": "null"}]}, "zone": {"type": "string"}, "starts_at": {"anyOf": [{"type": "string", "format": "date-time"}, {"type": "null"}]}, "ends_at": {"anyOf": [{"type": "string", "format": "date-time"}, {"type": "null"}]}, "jitter_s": {"type": "integer"}, "overlap": {"type": "string"}, "catch_up": {"type": "string"}, "catch_up_max": {"type": "integer"}, "origin": {"type": "string", "enum": ["api", "code"]}, "edited": {"type": "boolean"}, "paused": {"type": "boolean"}, "revision": {"type": "integer"}, "next_at": {"anyOf": [{"type": "string", "format": "date-time"}, {"type": "null"}]}, "last_at": {"anyOf": [{"type": "string", "format": "date-time"}, {"type": "null"}]}, "last_job": {"anyOf": [{"type": "string", "format": "uuid"}, {"type": "null"}]}, "created_at": {"type": "string", "format": "date-time"}, "updated_at": {"type": "string", "format": "date-time"}, "words": {"type": "string"}, "next_runs": {"type": "array", "items": {"type": "string", "format": "date-time"}}}},
+  ScheduleRun: {"type": "object", "required": ["job_id"], "properties": {"job_id": {"type": "string", "format": "uuid"}}},
+  Schedules: {"type": "object", "required": ["data", "next_cursor", "has_more"], "properties": {"data": {"type": "array", "items": {"ref": "ScheduleOut"}}, "next_cursor": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "has_more": {"type": "boolean"}}},
+  SecretOut: {"type": "object", "required": ["name", "key_id", "created_at", "updated_at"], "properties": {"name": {"type": "string"}, "key_id": {"type": "string"}, "created_at": {"type": "string", "format": "date-time"}, "updated_at": {"type": "string", "format": "date-time"}}},
+  Secrets: {"type": "object", "required": ["data"], "properties": {"data": {"type": "array", "items": {"ref": "SecretOut"}}}},
+  SessionOut: {"type": "object", "required": ["session_id", "kind", "tenant_id", "created_at", "seen_at", "expires_at"], "properties": {"session_id": {"type": "string"}, "kind": {"type": "string", "enum": ["browser", "refresh"]}, "tenant_id": {"anyOf": [{"type": "string", "format": "uuid"}, {"type": "null"}]}, "created_at": {"type": "string", "format": "date-time"}, "seen_at": {"type": "string", "format": "date-time"}, "expires_at": {"type": "string", "format": "date-time"}}},
+  Sessions: {"type": "object", "required": ["data"], "properties": {"data": {"type": "array", "items": {"ref": "SessionOut"}}}},
+  SignalSent: {"type": "object", "required": ["signal", "key", "taken"], "properties": {"signal": {"type": "string"}, "key": {"type": "string"}, "taken": {"type": "boolean"}}},
+  State: {"type": "string", "enum": ["scheduled", "blocked", "queued", "running", "succeeded", "failed", "dead", "canceled"]},
+  StepOut: {"type": "object", "required": ["job_id", "name", "kind", "what", "state", "reason", "after", "finished_at"], "properties": {"job_id": {"type": "string", "format": "uuid"}, "name": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "kind": {"type": "string"}, "what": {"type": "string", "enum": ["job", "approval", "signal", "sleep", "join"]}, "state": {"anyOf": [{"ref": "State"}, {"type": "string", "const": "skipped"}]}, "reason": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "after": {"type": "array", "items": {"type": "string", "format": "uuid"}}, "finished_at": {"anyOf": [{"type": "string", "format": "date-time"}, {"type": "null"}]}}},
+  Steps: {"type": "object", "required": ["data", "next_cursor", "has_more"], "properties": {"data": {"type": "array", "items": {"ref": "StepOut"}}, "next_cursor": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "has_more": {"type": "boolean"}}},
+  Stopped: {"type": "object", "required": ["released"], "properties": {"released": {"type": "integer"}}},
+  TenantOut: {"type": "object", "required": ["tenant_id", "name", "weight", "max_running", "max_queued", "created_at"], "properties": {"tenant_id": {"type": "string", "format": "uuid"}, "name": {"type": "string"}, "weight": {"type": "number"}, "max_running": {"type": "integer"}, "max_queued": {"type": "integer"}, "created_at": {"type": "string", "format": "date-time"}}},
+  Tenants: {"type": "object", "required": ["data"], "properties": {"data": {"type": "array", "items": {"ref": "TenantOut"}}}},
+  TickOut: {"type": "object", "required": ["tick_at", "outcome", "job_id", "detail", "at"], "properties": {"tick_at": {"type": "string", "format": "date-time"}, "outcome": {"type": "string", "enum": ["fired", "skipped", "missed", "refused"]}, "job_id": {"anyOf": [{"type": "string", "format": "uuid"}, {"type": "null"}]}, "detail": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "at": {"type": "string", "format": "date-time"}}},
+  TicketOut: {"type": "object", "required": ["ticket", "job_id", "expires_at"], "properties": {"ticket": {"type": "string"}, "job_id": {"anyOf": [{"type": "string", "format": "uuid"}, {"type": "null"}]}, "expires_at": {"type": "string", "format": "date-time"}}},
+  Ticks: {"type": "object", "required": ["data"], "properties": {"data": {"type": "array", "items": {"ref": "TickOut"}}}},
+  Tokens: {"type": "object", "required": ["access_token", "token_type", "expires_in", "refresh_token"], "properties": {"access_token": {"type": "string"}, "token_type": {"type": "string", "const": "Bearer"}, "expires_in": {"type": "integer"}, "refresh_token": {"type": "string"}}},
+  WebhookEvent: {"type": "object", "required": ["id", "type", "api_version", "tenant", "subject_type", "subject_id", "occurred_at", "data"], "properties": {"id": {"type": "string", "format": "uuid"}, "type": {"type": "string"}, "api_version": {"type": "string", "const": "1"}, "tenant": {"type": "string", "format": "uuid"}, "subject_type": {"type": "string"}, "subject_id": {"type": "string"}, "occurred_at": {"type": "string", "format": "date-time"}, "data": {}}},
+  WorkerOut: {"type": "object", "required": ["worker_id", "name", "version", "queues", "kinds", "slots", "running", "lease_s", "started_at", "beat_at", "ended_at"], "properties": {"worker_id": {"type": "string", "format": "uuid"}, "name": {"type": "string"}, "version": {"type": "string"}, "queues": {"type": "array", "items": {"type": "string"}}, "kinds": {"type": "array", "items": {"type": "string"}}, "slots": {"type": "integer"}, "running": {"type": "integer"}, "lease_s": {"type": "number"}, "started_at": {"type": "string", "format": "date-time"}, "beat_at": {"type": "string", "format": "date-time"}, "ended_at": {"anyOf": [{"type": "string", "format": "date-time"}, {"type": "null"}]}}},
+  Workers: {"type": "object", "required": ["data"], "properties": {"data": {"type": "array", "items": {"ref": "WorkerOut"}}}},
+};
