@@ -182,9 +182,9 @@ class Client:
 
     async def act_on_jobs(self, action: str, *, reason: str | None = None, **filters: Any) -> Enqueued:
         """Retry, cancel or delete all jobs that fit the filters of ``list_jobs``: the job that does it."""
-        await self.count_to_act(action, **filters)  # what is wrong with them is said here, and not by a failed job
-        order = {"action": action, "filter": plain_options(filters), "reason": reason}
-        return await self.enqueue("jobs.act", order)
+        made = await jobs.begin_act(self._db, self.tenant_id, action, plain_options(filters), reason)
+        self._backend.announce()
+        return made
 
     async def explain(self, job_id: UUID) -> list[Reason]:
         """Why the job is not running."""

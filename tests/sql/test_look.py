@@ -81,6 +81,11 @@ async def test_every_state_and_filter_finds_its_jobs(cell: Cell, worker_db: Data
             assert await found(db, cell.tenant_a, state=state) == ids, state
             assert await found(db, cell.tenant_b, state=state) == []
         assert await found(db, cell.tenant_a, tag="vip") == [queued]
+        values: Any = {"order.id": "4711", "vip": "true"}
+        [asked] = await jobs.enqueue(db, cell.tenant_a, "t.work", ['{"order": {"id": 4711}, "vip": true}'], {})
+        assert await found(db, cell.tenant_a, payload=values) == [asked.job_id]
+        assert await found(db, cell.tenant_a, payload=values, kind="t.none") == []
+        assert await found(db, cell.tenant_b, payload=values) == []
         assert await found(db, cell.tenant_a, error="bank") == [made[2], made[1]]
         assert await found(db, cell.tenant_a, error="bank", state="dead") == [made[2]]
         assert await found(db, cell.tenant_a, kind="t.none") == []
@@ -123,9 +128,11 @@ async def test_many_are_retried_and_canceled_but_none_of_another_tenant(
     theirs = await fail(worker_db, worker, cell.tenant_b, "x")
     [waits] = await enqueue(api_db, cell.tenant_a)
     everything = [*failed, theirs, waits]
-    assert await look.retry_jobs(api_db, cell.tenant_a, everything) == 2
-    assert await look.retry_jobs(api_db, cell.tenant_a, everything) == 0
-    assert await look.cancel_jobs(api_db, cell.tenant_a, everything, "enough") == 3
+    assert await look.act_on_chosen(api_db, cell.tenant_a, "retry", everything) == 2
+    assert await look.act_on_chosen(api_db, cell.tenant_a, "retry", everything) == 0
+    assert await look.act_on_chosen(api_db, cell.tenant_a, "cancel", everything, "enough") == 3
+    with pytest.raises(BadInput, match="there is no action"):
+        await look.act_on_chosen(api_db, cell.tenant_a, "delete", everything)
     assert (await jobs.get_job(api_db, cell.tenant_b, theirs)).state is State.FAILED
     [ended] = await look.see_jobs(api_db, cell.tenant_a, [waits])
     assert (ended.state, ended.error and ended.error["message"]) == (State.CANCELED, "enough")
@@ -146,40 +153,79 @@ async def test_a_copy_is_like_the_first_but_for_its_payload_and_key(cell: Cell, 
 
 @pytest.fixture
 async def full(cell: Cell) -> Cell:
-    """Two tenants with many jobs each, most of them succeeded; of b, many in every other state, too."""
+    await fill(cell, MANY)
+    return cell
+
+
+async def fill(cell: Cell, many: int) -> None:
+    """Two tenants with so many jobs, most of them succeeded, many in every other state; and flows, gates, minutes."""
+    made = "leasehold_test.made"
     part = f"""
       insert into leasehold.job (job_id, tenant_id, kind, queue, priority, payload, created_at, run_at, max_attempts,
         retry_base_s, retry_cap_s, timeout_s, version)
       select leasehold.new_id(n), case when n % 2 = 0 then '{cell.tenant_a}' else '{cell.tenant_b}' end::uuid,
         't.' || n % 7, 'default', 2, '{{}}', now(), now(), 5, 1, 60, 60, 1
-      from generate_series(1, {MANY}) n;
-      create temp table made on commit drop as
+      from generate_series(1, {many}) n;
+      create table {made} as
         select job_id, tenant_id, row_number() over (order by job_id) as n from leasehold.job;
       insert into leasehold.outcome (job_id, tenant_id, state, finished_at, error, seq)
       select job_id, tenant_id, (array['failed', 'dead', 'canceled'])[1 + n % 3], now(), '{{"type": "T"}}', 3
-      from made where n % 10 = 0;
+      from {made} where n % 10 = 0;
       insert into leasehold.outcome (job_id, tenant_id, state, finished_at, seq)
-      select job_id, tenant_id, 'succeeded', now(), 3 from made where n % 10 between 1 and 6;
+      select job_id, tenant_id, 'succeeded', now(), 3 from {made} where n % 10 between 1 and 6;
       insert into leasehold.ready (lane, pass, job_id, tenant_id, attempt, max_attempts, events)
       select (select lane from leasehold.lane where priority = 2 limit 1), n, job_id, tenant_id, 0, 5, 1
-      from made where n % 10 = 7;
+      from {made} where n % 20 = 7;
       insert into leasehold.deferred (run_at, job_id, tenant_id, lane, attempt, max_attempts, events, why)
-      select now() + interval '1 hour', job_id, tenant_id, 1, 0, 5, 1, 'scheduled' from made where n % 10 = 8;
+      select now() + interval '1 hour', job_id, tenant_id, 1, 0, 5, 1, 'scheduled' from {made} where n % 10 = 8;
       insert into leasehold.blocked (group_id, seq, job_id, tenant_id, lane, attempt, max_attempts, events, group_limit,
         group_hold)
-      select n % 5, n, job_id, tenant_id, 1, 0, 5, 1, 1, false from made where n % 10 = 9;
+      select n % 5, n, job_id, tenant_id, 1, 0, 5, 1, 1, false from {made} where n % 10 = 9;
+      insert into leasehold.gated (gate_id, lane, tenant_id, job_id, attempt, max_attempts, events)
+      select leasehold.gate_id(tenant_id, 'host:' || n % 7), 1, tenant_id, job_id, 0, 5, 1 from {made} where n % 20 = 9;
+      insert into leasehold.parked (tenant_id, job_id, lane, attempt, max_attempts, events)
+      select tenant_id, job_id, 1, 0, 5, 1 from {made} where n % 20 = 17;
+      insert into leasehold.waiting (job_id, tenant_id, what, since)
+      select job_id, tenant_id, 'approval', now() from {made} where n % 20 = 19;
+      insert into leasehold.flow (flow_id, tenant_id, name, state, created_at)
+      select job_id, tenant_id, 'f', case n when 1 then 'running' else 'succeeded' end, now()
+      from {made} where n % 20 = 1;
+      insert into leasehold.step (job_id, flow_id, tenant_id, place, name, what)
+      select job_id, (select job_id from {made} where n = 1), tenant_id, n, 's' || n, 'job'
+      from {made} where n % 20 = 19;
+      insert into leasehold.edge (flow_id, child, parent, on_failure)
+      select (select job_id from {made} where n = 1), job_id, (select job_id from {made} where n = 19), 'fail'
+      from {made} where n % 20 = 19 and n > 19;
+      insert into leasehold.gate_rule (gate, tenant_id, rate, per_s, every, burst, failures, ratio, window_s,
+        cooldown_s, probes, updated_at)
+      select 'host:' || m, t, 1, 1, '1 second', 1, 5, 0.5, 60, 30, 1, now()
+      from generate_series(1, 2000) m, unnest(array['{cell.tenant_a}', '{cell.tenant_b}']::uuid[]) t;
+      insert into leasehold.gate_now (gate_id, v, tenant_id, gate, tat, last_at, state, since, probes_left, window_at,
+        starts, before_at, before)
+      select leasehold.gate_id(tenant_id, gate), 1, tenant_id, gate, now(), now(), 'closed', now(), 0, now(), 0, now(),
+        0
+      from leasehold.gate_rule;
       insert into leasehold.stat (minute, tenant_id, queue, kind, outcome, n, wait_ms, run_ms)
       select date_trunc('minute', now()) - make_interval(mins => m), t, 'default', 't.' || k, 'succeeded', 1, 1, 1
       from generate_series(1, 200) m, generate_series(1, 20) k,
         unnest(array['{cell.tenant_a}', '{cell.tenant_b}']::uuid[]) t;
+      drop table {made};
     """
     await cell.change(part)
-    await cell.change("analyze leasehold.job, leasehold.outcome, leasehold.ready, leasehold.deferred, leasehold.stat")
-    return cell
+    await cell.change("analyze")
 
 
-async def test_no_look_reads_more_than_five_thousand_rows(full: Cell) -> None:
-    calls = [
+async def first_flow(cell: Cell) -> UUID:
+    """The one with thousands of steps."""
+    [row] = await cell.look("select flow_id from leasehold.flow where state = 'running'")
+    await cell.change(f"update leasehold.flow set tenant_id = '{cell.tenant_a}' where flow_id = '{row['flow_id']}'")
+    flow_id: UUID = row["flow_id"]
+    return flow_id
+
+
+async def rows_read(full: Cell) -> dict[tuple[str, str], int]:
+    """By role and call: the rows that it reads."""
+    of_all = [
         "count_states()",
         "list_failures()",
         "read_stat(60)",
@@ -188,16 +234,29 @@ async def test_no_look_reads_more_than_five_thousand_rows(full: Cell) -> None:
         *(f"""find_jobs('{{"state": "{state}", "kind": "t.none"}}')""" for state in State),
         "find_jobs()",
         """find_jobs('{"kind": "t.none"}')""",
+        """find_jobs('{"payload": {"n": "nowhere"}}')""",
         """find_jobs('{"error": "nowhere"}')""",
         "see_jobs((select jobs from leasehold.find_jobs()))",
+        "find_flows()",
+        "find_flows('running')",
+        "see_flows((select flows from leasehold.find_flows()))",
+        "list_approvals(null, 51)",
+        "see_lines()",
     ]
+    of_one = ["list_gates(null, '', 21, 100)", f"list_steps('{await first_flow(full)}', null, 151)"]
     read: dict[tuple[str, str], int] = {}
     for role, tenant in ((Role.API, full.tenant_a), (Role.OPERATOR, None)):
         async with full.database(role, connections=1) as db:
-            for call in calls:
+            for call in of_all + (of_one if tenant else []):
                 async with db.transaction(tenant=tenant) as connection:
                     before = await connection.fetchval(ROWS_READ)
                     await connection.fetch(f"select * from leasehold.{call}")
                     read[role, call] = await connection.fetchval(ROWS_READ) - before
+    return read
+
+
+async def test_no_look_reads_more_than_five_thousand_rows(full: Cell) -> None:
+    read = await rows_read(full)
     assert {call: n for call, n in read.items() if n > MOST_ROWS} == {}
     assert read[Role.API, "count_states()"] > 1000  # it is counted, indeed
+    assert read[Role.OPERATOR, "list_approvals(null, 51)"] > 100  # there are such

@@ -90,9 +90,9 @@ OF_ONE_TENANT = {
     "get_flow": API | WORKER | READONLY,
     "list_flows": API | WORKER | READONLY,
     "list_steps": API | WORKER | READONLY,
+    "flow_of_job": API,
     "cancel_flow": API | WORKER,
     "retry_flow": API | WORKER,
-    "list_approvals": API | WORKER | READONLY,
     "approve": API | WORKER,
     "reject": API | WORKER,
     "send_signal": API | WORKER,
@@ -116,8 +116,8 @@ OF_ONE_TENANT = {
     "report_jobs": WORKER,
     "report_attempts": WORKER,
     "report_deliveries": WORKER,
-    "retry_jobs": API,
-    "cancel_jobs": API,
+    "act_on_chosen": API,
+    "begin_act": API | WORKER,
     "copy_job": API,
     # without a tenant these tell the operator of all
     "count_states": API | OPERATOR,
@@ -126,6 +126,10 @@ OF_ONE_TENANT = {
     "list_failures": API | OPERATOR,
     "read_stat": API | OPERATOR,
     "oldest_waiting": API | OPERATOR,
+    "find_flows": API | OPERATOR,
+    "see_flows": API | OPERATOR,
+    "list_approvals": API | WORKER | OPERATOR | READONLY,
+    "see_lines": API | OPERATOR,
 }
 #: Functions that act for all tenants by design: a worker serves every tenant, the operator runs the installation.
 OF_ALL_TENANTS = {
@@ -248,12 +252,12 @@ INTERNAL: dict[str, set[Role]] = {
         "is_next", "make_deliveries", "own_endpoint", "put_event", "send_deliveries", "wants",
         "calm_gate", "check_gate", "follow_to_gates", "free_slots", "gate_id", "gate_state", "gates_of", "hurry_gates",
         "keep_gates", "open_gates", "opens_at", "own_gate", "pass_gates", "take_slot", "tell_gates", "terms_of",
-        "wait_at_gates", "write_gate",
+        "view_gate", "wait_at_gates", "write_gate",
         "make_scheduled", "own_schedule", "read_schedule", "schedule_definition", "view_schedule", "write_schedule",
         "drop_duties", "first_id", "get_json", "live_jobs", "log_action", "lose", "matches", "micros",
         "delete_jobs", "match_jobs", "make_jobs", "new_id", "new_ids", "newest_passes", "new_token", "own_job",
         "park_over_limit", "purge_bodies", "put_bytes", "put_json", "reserve_keys", "state_of",
-        "states", "states_to_act", "take_waiting", "view_jobs",
+        "states", "states_to_act", "take_waiting", "view_jobs", "with_error", "has_values",
         "fingerprint", "newest_failures", "ready_ids", "seen_tenant", "waiting_ids",
         "change_waiting", "claim_unique", "defer_waiting", "enqueue_unique", "lock_unique", "make_unique",
         "count_kind", "count_queue", "park_by_kind", "unpark_kinds",
@@ -266,6 +270,8 @@ PERSON_OF_A, INVITATION_OF_A = (f"'0190e000-0000-7000-8000-0000000000{n}a'" for 
 ENDPOINT_OF_A, SENT_OF_A, SENDING_OF_A, JOB_OF_A = (f"'0190e000-0000-7000-8000-0000000000{n}a'" for n in range(4))
 FLOW_OF_A, FAILED_OF_A, ASKED_OF_A = (f"'0190e000-0000-7000-8000-0000000000{n}a'" for n in range(4, 7))
 ARGUMENTS = {
+    "begin_act": """'retry', '{"kind": "t.work"}'""",
+    "act_on_chosen": "'retry', array[$job]::uuid[]",
     "count_to_act": """'retry', '{"kind": "t.work"}'""",
     "act_on_jobs": """$job, 'retry', '{"kind": "t.work"}', null, 10, null""",
     "put_secret": "'new', 'k', 'w'::bytea, 'b'::bytea",
@@ -303,8 +309,11 @@ ARGUMENTS = {
     "get_flow": FLOW_OF_A,
     "list_flows": "",
     "list_steps": FLOW_OF_A,
+    "flow_of_job": ASKED_OF_A,
     "cancel_flow": FLOW_OF_A,
     "retry_flow": FAILED_OF_A,
+    "find_flows": "",
+    "see_flows": f"array[{FLOW_OF_A}]::uuid[]",
     "list_approvals": "",
     "approve": ASKED_OF_A,
     "reject": ASKED_OF_A,
@@ -415,7 +424,7 @@ select
   leasehold.now(), 'infinity'
 from leasehold.tenant where name in ('a', 'b');
 """
-#: Two flows of each tenant: one that waits for a person, one that failed.
+#: Two flows of each tenant: one that waits for a person, one that failed; and a job that waits for its group.
 FLOWS = """
 insert into leasehold.flow (flow_id, tenant_id, name, state, reason, created_at, finished_at)
 select
@@ -438,6 +447,21 @@ select pg_temp.id(n, name), tenant_id, case n when 4 then 'end' else 'approval' 
 from leasehold.tenant, unnest(array[4, 6]) n where name in ('a', 'b');
 insert into leasehold.dep (parent, child, on_failure)
 select pg_temp.id(6, name), pg_temp.id(4, name), 'fail' from leasehold.tenant where name in ('a', 'b');
+insert into leasehold.job (
+  job_id, tenant_id, kind, queue, priority, payload, created_at, run_at, max_attempts, retry_base_s, retry_cap_s,
+  timeout_s, version, group_key
+)
+select
+  pg_temp.id(7, name), tenant_id, 't.work', 'default', 2, to_jsonb('of ' || name), leasehold.now(), leasehold.now(), 5,
+  1, 1, 1, 1, 'of ' || name
+from leasehold.tenant where name in ('a', 'b');
+insert into leasehold.blocked (
+  group_id, seq, job_id, tenant_id, lane, attempt, max_attempts, events, group_limit, group_hold
+)
+select
+  leasehold.group_id(tenant_id, 'of ' || name), nextval('leasehold.blocked_seq'), pg_temp.id(7, name), tenant_id, 1, 0,
+  5, 1, 1, false
+from leasehold.tenant where name in ('a', 'b');
 """
 NOT_SET = "not set"
 NOBODY = str(UUID(int=7))
@@ -487,7 +511,10 @@ async def filled(cell: Cell, worker_db: Database) -> Filled:
     await cell.change(KEYS)
     await cell.change(PEOPLE)
     await cell.change(OUTSIDE + FLOWS)
-    of_a, of_b = ([*of, UUID(f"0190e000-0000-7000-8000-00000000006{who}")] for of, who in ((of_a, "a"), (of_b, "b")))
+    of_a, of_b = (
+        [*of, *(UUID(f"0190e000-0000-7000-8000-0000000000{n}{who}") for n in (6, 7))]
+        for of, who in ((of_a, "a"), (of_b, "b"))
+    )
     await cell.change(SCHEDULES)
     await cell.change(GATES)
     # What is queued comes last: a claim above would have taken it.

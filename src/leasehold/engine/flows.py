@@ -65,6 +65,7 @@ class Approval:
     asked_at: datetime
     expires_at: datetime | None
     by_default: str
+    tenant_id: UUID
 
     @classmethod
     def from_row(cls, row: Mapping[str, Any]) -> Self:
@@ -198,6 +199,12 @@ async def add_steps(
 
 async def list_parents(db: Database, token: int) -> list[Parent]:
     return [Parent.from_row(row) for row in await db.call("list_parents", token)]
+
+
+async def flow_of_job(db: Database, tenant: UUID, job_id: UUID) -> UUID | None:
+    """The flow that a job is a step of."""
+    rows = await db.call("flow_of_job", job_id, tenant=tenant)
+    return rows[0][0] if rows else None
 
 
 async def tend_flows(db: Database) -> int:

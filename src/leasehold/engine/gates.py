@@ -42,9 +42,13 @@ class Gates:
         self._db = db
         self._tenant = tenant
 
-    async def list(self, *, after: str = "", limit: int = 1000) -> list[Gate]:
-        """By name, those after ``after``: the rules, and the gates that have let a job through."""
-        return [Gate(**row) for row in await self._db.call("list_gates", None, after, limit, tenant=self._tenant)]
+    async def list(self, *, after: str = "", limit: int = 1000, bound: int = 1000) -> list[Gate]:
+        """By name, those after ``after``: the rules, and the gates that have let a job through.
+
+        What failed and waits is counted up to a bound.
+        """
+        rows = await self._db.call("list_gates", None, after, limit, bound, tenant=self._tenant)
+        return [Gate(**row) for row in rows]
 
     async def get(self, gate: str) -> Gate:
         """A gate by its name, whether or not anything is known of it."""

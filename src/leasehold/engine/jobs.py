@@ -199,6 +199,21 @@ async def count_to_act(db: Database, tenant: UUID, action: str, filters: Mapping
     return int(await db.value("count_to_act", action, payload.encode(filters, what="filter"), tenant=tenant))
 
 
+async def begin_act(
+    db: Database,
+    tenant: UUID,
+    action: str,
+    filters: Mapping[str, Any],
+    reason: str | None = None,
+    *,
+    delay_s: float = 0.0,
+) -> Enqueued:
+    """Ask for a bulk action: the job that does it, after so many seconds."""
+    text = payload.encode(filters, what="filter")
+    [row] = await db.call("begin_act", action, text, reason, delay_s, tenant=tenant)
+    return Enqueued(row["job_id"], _STATES[row["state"]], row["created"])
+
+
 async def act_on_jobs(
     db: Database,
     tenant: UUID,

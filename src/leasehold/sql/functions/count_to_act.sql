@@ -3,11 +3,13 @@ create or replace function leasehold.count_to_act(p_action text, p_filter jsonb,
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
+declare
+  v_rest jsonb := p_filter - 'error' - 'fingerprint';
 begin
-  perform leasehold.check_filter(p_filter, 1);
-  return cardinality(leasehold.match_jobs(
-    leasehold.current_tenant(), p_filter, leasehold.states_to_act(p_action, p_filter), null, least(p_most, 10000)
-  ));
+  perform leasehold.check_filter(v_rest, 1);
+  return cardinality(leasehold.with_error(leasehold.match_jobs(
+    leasehold.current_tenant(), v_rest, leasehold.states_to_act(p_action, p_filter), null, least(p_most, 10000)
+  ), p_filter));
 end
 $$;
 

@@ -1,7 +1,8 @@
 -- The newest jobs that match, newest first: one row with their ids and how far was looked, or none. Whatever is asked for,
 -- at most p_window jobs are looked at: where looked_to is not null there may be more before it, and it is the p_before of
 -- the next call.
--- Filter: as for list_jobs; and fingerprint or error (a part of its text), which only failed and dead jobs have.
+-- Filter: as for list_jobs; and fingerprint or error (a part of its text), which only failed and dead jobs have; and payload,
+-- an object of paths and the text that stands there ({"order.id": "4711"}; payloads that are kept as bodies are not read).
 -- For a tenant its own jobs, for the operator all.
 create or replace function leasehold.find_jobs(
   p_filter jsonb default '{}', p_before uuid default null, p_limit integer default 50, p_window integer default 1000
@@ -13,7 +14,8 @@ set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off s
 as $$
 declare
   v_tenant uuid := leasehold.seen_tenant();
-  v_rest   jsonb := p_filter - 'error' - 'fingerprint';
+  v_rest   jsonb := p_filter - 'error' - 'fingerprint' - 'payload';
+  v_values jsonb := p_filter -> 'payload';
   v_state  text := p_filter ->> 'state';
   v_before uuid := coalesce(p_before, 'ffffffff-ffff-ffff-ffff-ffffffffffff');
   v_some   uuid[];
@@ -24,7 +26,7 @@ begin
       where (v_state is null or f.state = v_state)
         and (not p_filter ? 'fingerprint' or f.fingerprint = p_filter ->> 'fingerprint')
         and (not p_filter ? 'error' or position(lower(p_filter ->> 'error') in lower(f.error::text)) > 0)
-        and leasehold.matches(j, v_rest)
+        and leasehold.matches(j, v_rest) and leasehold.has_values(j.payload, v_values)
     )
     into v_some, jobs
     from leasehold.newest_failures(v_tenant, v_before, p_window) f join leasehold.job j on j.job_id = f.job_id;
@@ -49,7 +51,7 @@ begin
   elsif v_some is not null then
     jobs := array(
       select j.job_id from leasehold.job j
-      where j.job_id = any(v_some) and j.job_id < v_before and leasehold.matches(j, v_rest)
+      where j.job_id = any(v_some) and j.job_id < v_before and leasehold.matches(j, v_rest) and leasehold.has_values(j.payload, v_values)
       order by j.job_id desc
       limit p_limit
     );
@@ -62,7 +64,7 @@ begin
     );
     jobs := array(
       select j.job_id from leasehold.job j
-      where j.job_id = any(v_some) and leasehold.matches(j, v_rest)
+      where j.job_id = any(v_some) and leasehold.matches(j, v_rest) and leasehold.has_values(j.payload, v_values)
         and (v_state is null or leasehold.state_of(j.job_id) = v_state)
       order by j.job_id desc
       limit p_limit

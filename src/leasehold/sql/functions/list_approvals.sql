@@ -1,19 +1,31 @@
--- What waits for a person of the current tenant, the oldest first; p_after is the last one of the page before.
+-- What waits for a person, the oldest first: of the tenant, or of all for the operator; p_after is the last one of the page
+-- before.
 create or replace function leasehold.list_approvals(p_after uuid default null, p_limit integer default 100)
 returns setof leasehold.approval_view
-language sql stable security definer
+language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
+set plan_cache_mode = force_custom_plan
+set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
 as $$
-  select w.job_id, f.flow_id, f.name, s.name, coalesce(j.payload, leasehold.get_json(j.tenant_id, j.payload_ref)),
-    w.since, w.until, coalesce(s.wait ->> 'by_default', 'reject')
-  from leasehold.waiting w
-  join leasehold.step s on s.job_id = w.job_id
-  join leasehold.flow f on f.flow_id = s.flow_id
-  join leasehold.job j on j.job_id = w.job_id
-  where w.tenant_id = leasehold.current_tenant() and w.what = 'approval'
-    and w.job_id > coalesce(p_after, '00000000-0000-0000-0000-000000000000')
-  order by w.job_id limit least(greatest(p_limit, 1), 1000)
+declare
+  v_tenant uuid := leasehold.seen_tenant();
+begin
+  return query
+    select w.job_id, f.flow_id, f.name, s.name, coalesce(j.payload, leasehold.get_json(j.tenant_id, j.payload_ref)),
+      w.since, w.until, coalesce(s.wait ->> 'by_default', 'reject'), w.tenant_id
+    from (
+      select * from leasehold.waiting w
+      where (v_tenant is null or w.tenant_id = v_tenant) and w.what = 'approval'
+        and w.job_id > coalesce(p_after, '00000000-0000-0000-0000-000000000000')
+      order by w.job_id limit least(greatest(p_limit, 1), 1000)
+    ) w
+    join leasehold.step s on s.job_id = w.job_id
+    join leasehold.flow f on f.flow_id = s.flow_id
+    join leasehold.job j on j.job_id = w.job_id
+    order by w.job_id;
+end
 $$;
 
 revoke all on function leasehold.list_approvals(uuid, integer) from public;
-grant execute on function leasehold.list_approvals(uuid, integer) to leasehold_api, leasehold_worker, leasehold_readonly;
+grant execute on function leasehold.list_approvals(uuid, integer)
+  to leasehold_api, leasehold_worker, leasehold_operator, leasehold_readonly;
