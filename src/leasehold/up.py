@@ -5,7 +5,7 @@ import os
 import signal
 import time
 from collections.abc import AsyncIterator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from leasehold.api.here import is_loopback
 from leasehold.api.server import serving
 from leasehold.app import Leasehold
 from leasehold.client import Client
+from leasehold.demo import life
 from leasehold.engine import migrate, people, tenants
 from leasehold.engine.connect import target
 from leasehold.engine.database import Database, Role
@@ -58,14 +59,22 @@ class Running:
 
 
 @asynccontextmanager
-async def up(settings: Settings, app: Leasehold, *, ephemeral: bool = False) -> AsyncIterator[Running]:
-    """Start everything and stop it again at the end. The lock of the home folder is held meanwhile."""
+async def up(
+    settings: Settings, app: Leasehold, *, ephemeral: bool = False, living: bool = False
+) -> AsyncIterator[Running]:
+    """Start everything and stop it again at the end. The lock of the home folder is held meanwhile.
+
+    ``living``: and a tenant ``demo`` that is at work.
+    """
     async with AsyncExitStack() as stack:
         home = Home(ephemeral_home() if ephemeral else instance_home(settings.home))
         if ephemeral:
             stack.callback(home.wipe)
             settings = replace(settings, home=home.path)
         stack.enter_context(home.lock())
+        here = await stack.enter_async_context(life.receiver()) if living else None
+        if here:
+            settings = life.allowing(settings, here)
         found = packs.discover(settings.packs)
         everything = _with_proof(packs.assembled(found, app, settings))
         server = await _start_server(stack, settings, home, ephemeral=ephemeral)
@@ -79,6 +88,8 @@ async def up(settings: Settings, app: Leasehold, *, ephemeral: bool = False) -> 
         await _prove(settings)
         api = await stack.enter_async_context(serving(settings, packs=found, mount=dashboard.mount, search=True))
         home.write_endpoint({"url": urls[Role.API], "urls": urls, "admin_url": admin_url, "api": api})
+        if here:
+            await _start_demo(stack, settings, here)
         login = await _login_link(settings, api) if is_loopback(settings.host) else None
         yield Running(worker=worker, home=home.path, server=server, migrated=migrated, urls=urls, api=api, login=login)
 
@@ -154,6 +165,18 @@ async def _start_worker(stack: AsyncExitStack, settings: Settings, app: Leasehol
 
     stack.push_async_callback(stop)
     return worker
+
+
+async def _start_demo(stack: AsyncExitStack, settings: Settings, here: life.Receiver) -> None:
+    shop = await stack.enter_async_context(life.shop(settings, here))
+    task = asyncio.create_task(shop.go_on())
+
+    async def stop() -> None:
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+
+    stack.push_async_callback(stop)
 
 
 async def _prove(settings: Settings) -> None:

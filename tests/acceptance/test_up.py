@@ -3,6 +3,7 @@
 import signal
 import socket
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -11,7 +12,7 @@ import pytest
 
 from leasehold.postgres import Home, Server, postmaster
 from tests.cli.program import leasehold, started
-from tests.waiting import until
+from tests.waiting import eventually, until
 
 NewHome = Callable[[], Path]
 
@@ -42,6 +43,31 @@ async def test_up_says_where_it_is_in_one_line_of_json_and_the_folder_is_all_a_c
         said = leasehold("run", "demo.hello", "name=Ada", "steps=1", "--follow", "--json", env=at(home))
         assert (said.code, said.json["state"], said.json["result"]) == (0, "succeeded", "Hello, Ada!")
         assert leasehold("db", "status", env=at(home)).code == 0
+        assert up.stopped().code == 0
+
+
+async def test_up_with_the_demo_shows_work_of_every_kind(home: Path) -> None:
+    with started("up", "--demo", "--json", env=at(home)) as up:
+        connection = await asyncpg.connect(up.document()["database_url"])
+        try:
+            demo = await connection.fetchval("select leasehold.find_tenant('demo')")
+            await connection.execute("select set_config('leasehold.tenant', $1, false)", str(demo))
+
+            async def has(query: str, *expected: str) -> bool:
+                return {row[0] for row in await connection.fetch(query)} >= set(expected)
+
+            jobs = "select state from leasehold.see_jobs((select jobs from leasehold.find_jobs('{}', null, 200)))"
+            for query, *expected in (
+                (jobs, "succeeded", "failed", "running", "scheduled", "canceled"),
+                ("select flow from leasehold.list_approvals()", "order"),
+                ("select state from leasehold.list_deliveries()", "delivered"),
+                ("select name from leasehold.list_schedules()", "nightly-report", "poll-the-feed", "weekly-digest"),
+                ("select gate from leasehold.list_gates()", "host:bank.example.com"),
+            ):
+                await eventually(partial(has, query, *expected), what=f"{expected} of {query}")
+        finally:
+            await connection.close()
+        assert leasehold("demo", "--seconds", "0", env=at(home)).code == 0  # once more does no harm
         assert up.stopped().code == 0
 
 

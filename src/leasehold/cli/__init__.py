@@ -9,6 +9,7 @@ from leasehold.cli import (
     bench,
     config,
     db,
+    demo,
     doctor,
     fetch,
     flows,
@@ -49,6 +50,7 @@ app = typer.Typer(
 )
 app.command("up")(up.up)
 app.command("down")(up.down)
+app.command("demo")(demo.demo)
 app.command("serve")(serve.serve)
 app.command("worker")(worker.worker)
 app.command("run")(run.run)

@@ -18,6 +18,7 @@ async def up(
     ephemeral: Annotated[
         bool, typer.Option("--ephemeral", help="A fresh database that is deleted at the end.")
     ] = False,
+    demo: Annotated[bool, typer.Option("--demo", help="And a tenant `demo` that is at work, to look around.")] = False,
     slots: Slots = None,
 ) -> None:
     """Start PostgreSQL (unless LEASEHOLD_DATABASE_URL is set), migrate, run a worker and the HTTP API until Ctrl-C."""
@@ -39,7 +40,7 @@ async def up(
     stopping = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, stopping.set)
-    async with start(settings, mine, ephemeral=ephemeral) as running:
+    async with start(settings, mine, ephemeral=ephemeral, living=demo) as running:
         if json:
             print_json(running.as_json())
         else:

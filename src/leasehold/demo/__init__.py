@@ -5,9 +5,11 @@ from dataclasses import dataclass
 
 from leasehold.app import Leasehold
 from leasehold.context import Context
+from leasehold.demo import shop
 from leasehold.packs import Pack
 
 app = Leasehold()
+app.include(shop.app)
 
 
 @dataclass(frozen=True, slots=True)
