@@ -2,7 +2,7 @@
 
 Pure       recipe (the checks, as data)   seen (a page as it was met)   checks (page in, evidence out)   score   options
 Work       visiting (one page, fetched and read)   handlers (the kinds)   ending (the end of a run)
-Outside    requests (start, look, cancel)   routes   commands   report
+Outside    requests (start, look, cancel)   routes   pages   commands   report
 
 Needs the extra ``audits``.
 """
@@ -17,4 +17,5 @@ pack = Pack(
     app=app,
     migrations=files(__name__) / "migrations",
     routes="leasehold_packs.audits.routes:routes",
+    pages="leasehold_packs.audits.pages:pages",
 )

@@ -3,7 +3,8 @@
     documents → facts → completeness (attributes) → compile (rules) → receipt, Merkle roots → proof → QR → verify
 
 Those parts are pure: no socket, no database, no clock. Around them stand ``handlers`` and ``many`` (the kinds),
-``store_*`` (the pack's own tables), ``routes`` and ``public`` (HTTP) and ``commands``. Needs the extra ``passports``.
+``store_*`` (the pack's own tables), ``routes``, ``public`` and ``pages`` (HTTP) and ``commands``. Needs the extra
+``passports``.
 """
 
 from importlib.resources import files
@@ -16,5 +17,6 @@ pack = Pack(
     app=kinds,
     migrations=files(__name__) / "migrations",
     routes="leasehold_packs.passports.routes:routes",
+    pages="leasehold_packs.passports.pages:pages",
     addresses=("/p", "/01"),
 )

@@ -1,0 +1,74 @@
+"""What the dashboard shows of passports: all of them, and one with how complete it is, its versions and documents."""
+
+import asyncio
+import json
+from typing import Any
+from uuid import UUID
+
+from leasehold import web
+from leasehold_packs.passports import store_facts, store_versions
+from leasehold_packs.passports.attributes import Category, completeness
+from leasehold_packs.passports.store import fact_of
+
+pages = web.pages("passports", title="Passports", templates="leasehold_packs.passports")
+_LIMIT = 50
+#: States of versions and documents as the dashboard colours those that its own things do not have.
+_COLOURS = {
+    "requested": "queued",
+    "compiled": "running",
+    "signed": "running",
+    "active": "succeeded",
+    "superseded": "canceled",
+    "revoked": "dead",
+    "received": "queued",
+    "read": "succeeded",
+    "unreadable": "failed",
+}
+
+
+@pages.get("/passports", "jobs:read", live=True)
+async def passports(look: web.Look) -> web.Page:
+    after = look.query("after")
+    rows: list[Any] = []
+    if look.viewer.tenant:
+        async with look.tenant.transaction() as tx:
+            last = _id(after) if after else None
+            rows = await store_facts.list_passports(tx, model_id=None, after=last, limit=_LIMIT + 1)
+    return look.show(
+        "passports.html",
+        live=not after,
+        passports=rows[:_LIMIT],
+        after=after,
+        next_after=rows[_LIMIT - 1]["passport_id"] if len(rows) > _LIMIT else None,
+        colours=_COLOURS,
+    )
+
+
+@pages.get("/passports/{passport_id}", "jobs:read", live=True)
+async def passport(look: web.Look) -> web.Page:
+    passport_id = look.path_id("passport_id")
+    async with look.tenant.transaction() as tx:
+        found = await store_facts.get_passport(tx, passport_id)
+        facts = await store_facts.current_facts(tx, passport_id)
+        versions = await store_versions.list_versions(tx, passport_id)
+        documents = await store_facts.list_documents(tx, passport_id)
+    there = {row["pointer"]: fact_of(row).value for row in facts if row["state"] == "ok"}
+    return look.show(
+        "passports_one.html",
+        live=True,
+        own_tenant=True,
+        passport=found,
+        complete=await asyncio.to_thread(completeness, Category(found["category"]), there),
+        errors=[row for row in facts if row["state"] == "error"],
+        versions=versions,
+        problems={row["version_id"]: json.loads(row["problem"]) for row in versions if row["problem"]},
+        documents=documents,
+        colours=_COLOURS,
+    )
+
+
+def _id(text: str) -> UUID:
+    try:
+        return UUID(text)
+    except ValueError:
+        raise web.Problem("not_found", "there is no such page") from None

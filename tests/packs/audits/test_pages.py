@@ -1,0 +1,59 @@
+"""What the dashboard shows of audits."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import httpx
+
+from leasehold import dashboard, keys
+from leasehold.api import create_app, open_services
+from leasehold.engine.database import Role
+from leasehold.engine.keys import create_key
+from leasehold.keys import Peppers
+from leasehold.packs import Found
+from leasehold_packs.audits import pack
+from tests.api.conftest import PEPPER, bearer, settings_of
+from tests.cell import Cell
+from tests.net.world import Site
+from tests.packs.audits.test_runs import Opened, auditing, document
+
+__all__ = ["auditing"]
+
+
+@asynccontextmanager
+async def visiting(cell: Cell) -> AsyncIterator[httpx.AsyncClient]:
+    """The dashboard with the pack, as tenant a."""
+    key = keys.make("live")
+    async with cell.database(Role.OPERATOR, connections=1) as db:
+        scopes = ["jobs:read", "jobs:write"]
+        await create_key(db, cell.tenant_a, key, Peppers([PEPPER]), name="test", scopes=scopes, expires_at=None)
+    async with open_services(settings_of(cell), loopback=True) as services:
+        app = create_app(services)
+        dashboard.mount(app, [Found(pack=pack, distribution="leasehold", version="0")])
+        transport = httpx.ASGITransport(app)
+        async with httpx.AsyncClient(transport=transport, base_url="http://test", headers=bearer(key)) as client:
+            yield client
+
+
+async def test_audits_are_listed_shown_with_their_arithmetic_and_compared(cell: Cell, auditing: Opened) -> None:
+    site = Site({"/": document("Start", "/a"), "/a": document("", "/")})
+    async with auditing(site) as auditor, visiting(cell) as client:
+        first = await auditor.run()
+        site.pages["/a"] = document("A page with a title of its own", "/")
+        second = await auditor.run()
+        listed = (await client.get("/audits")).text
+        assert f"/audits/{first['run_id']}" in listed
+        assert auditor.base in listed
+        shown = (await client.get(f"/audits/{first['run_id']}")).text
+        assert first["report"]["arithmetic"] in shown
+        assert f"{first['score']:.2f}" in shown
+        assert f"{auditor.base}/a" in shown
+        compared = await client.get(f"/audits/{second['run_id']}/compare", params={"before": str(first["run_id"])})
+        assert compared.status_code == 200
+        assert "Fixed" in compared.text
+        assert f"{auditor.base}/a" in compared.text
+        begun = await client.post("/audits", data={"url": f"{auditor.base}/a"})
+        assert begun.status_code == 303
+        assert (await client.get(begun.headers["location"])).status_code == 200
+        assert 'role="alert"' in (await client.post("/audits", data={"url": "nonsense"})).text
+        assert (await client.get("/audits/x/compare")).status_code == 404
