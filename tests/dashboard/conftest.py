@@ -10,11 +10,13 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
-from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Page, async_playwright
+from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Page, async_playwright, expect
 
 from tests.cell import Cluster
 from tests.dashboard.world import World, world
 from tests.waiting import PATIENCE_SECONDS
+
+expect.set_options(timeout=PATIENCE_SECONDS * 1000)
 
 CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium")
 FLAGS = [

@@ -2,13 +2,18 @@
 
 import asyncio
 import json
+from datetime import datetime, timedelta
+from urllib.parse import urlsplit
 from uuid import UUID
 
 import pytest
 from playwright.async_api import Page, Route, expect
 
+from leasehold.dashboard.words import short
 from leasehold.engine import jobs, look, watch
 from leasehold.engine.database import Role
+from leasehold.engine.flows import Flows
+from leasehold.flows import approval
 from leasehold.job import State
 from tests.dashboard.conftest import Site
 
@@ -61,8 +66,23 @@ async def test_chosen_jobs_are_canceled_and_retried_together(site: Site) -> None
         await page.goto("/jobs?q=kind:acts.many&state=canceled")
         await page.get_by_role("button", name="retry", exact=True).click()  # all that match
         await page.get_by_role("dialog").get_by_role("button", name="Retry 3 jobs").click()
-        await expect(page.get_by_role("status")).to_have_text("Retried 3 jobs.")
+        await expect(page.get_by_role("status")).to_contain_text("cancel it to undo")
+        await expect(page.get_by_role("heading", level=1)).to_contain_text("jobs.act")
+        assert await do_bulk(site, UUID(page.url.rpartition("/")[2])) == 3
     assert {await state_of(site, one) for one in ids} == {State.SCHEDULED}
+
+
+async def do_bulk(site: Site, job_id: UUID) -> int:
+    """What a worker does for the job jobs.act: how many it did."""
+    async with site.world.cell.database(Role.OPERATOR, connections=1) as db:
+        [job] = await look.see_jobs(db, None, [job_id])
+    order = job.payload
+    async with site.world.cell.database(Role.WORKER, connections=1) as db:
+        done, rest = await jobs.act_on_jobs(
+            db, job.tenant_id, job_id, order["action"], order["filter"], before=None, limit=500, reason=order["reason"]
+        )
+    assert rest is None
+    return done
 
 
 async def test_failures_of_one_cause_are_retried_together(site: Site) -> None:
@@ -72,9 +92,15 @@ async def test_failures_of_one_cause_are_retried_together(site: Site) -> None:
     async with site.open("/failures?tenant=globex") as page:
         await page.get_by_role("link", name="Retry these 3").click()
         await page.get_by_role("dialog").get_by_role("button", name="Retry 3 jobs").click()
-        await expect(page.get_by_role("status")).to_have_text("Retried 3 jobs.")
+        await expect(page.get_by_role("status")).to_contain_text("cancel it to undo")
+        job_id = UUID(urlsplit(page.url).path.rpartition("/")[2])
+    assert await do_bulk(site, job_id) == 3
     async with site.world.cell.database(Role.OPERATOR, connections=1) as db:
         assert await look.list_failures(db, site.world.globex) == []
+        [asked] = [one for one in await watch.list_audit(db, None, before=None, limit=20) if one.action == "jobs.act"][
+            :1
+        ]
+    assert (asked.target, asked.actor.startswith("person:")) == (str(job_id), True)
 
 
 async def test_a_copy_with_another_payload_is_linked_to_the_first(site: Site) -> None:
@@ -144,6 +170,84 @@ async def test_the_main_path_is_walked_with_the_keyboard_alone(site: Site) -> No
         await page.wait_for_url("**/failures")
 
 
+async def test_a_failed_flow_goes_on_from_its_failed_step_and_is_canceled(site: Site) -> None:
+    flow_id = site.world.made["flow_failed"]
+    async with site.open("/flows?state=failed", "member") as page:
+        await page.get_by_role("link", name="restock").click()
+        await expect(page.locator("#live_steps")).to_contain_text("only 2 of 3 are left")
+        await page.locator("#live_graph .node.failed", has_text="reserve").click()
+        await expect(page.get_by_role("heading", level=1)).to_contain_text("shop.reserve")
+        await page.get_by_role("link", name=short(flow_id)).click()  # its flow
+        await expect(page.locator("#live_graph")).to_contain_text("8 × shop.label")
+        await page.get_by_role("link", name="Retry").click()
+        await page.get_by_role("dialog").get_by_role("button", name="Retry from what failed").click()
+        await expect(page.get_by_role("status")).to_contain_text("It goes on")
+        await expect(page.locator("#live_graph .node.queued")).to_contain_text("reserve")
+        await page.get_by_role("link", name="Cancel").click()
+        await page.get_by_role("dialog").get_by_label("Reason").fill("sold out")
+        await page.get_by_role("dialog").get_by_role("button", name="Cancel the flow").click()
+        await expect(page.locator("#live_head")).to_contain_text("sold out")
+    async with site.world.cell.database(Role.API, connections=1) as db:
+        newest = await watch.list_audit(db, site.world.acme, before=None, limit=2)
+    assert [(one.action, one.target) for one in newest] == [("flow.cancel", str(flow_id)), ("flow.retry", str(flow_id))]
+
+
+async def test_a_flow_is_drawn_as_it_moves(site: Site) -> None:
+    async with site.open(f"/flows/{site.world.made['flow_running']}", "viewer") as page:
+        await expect(page.locator("#live")).to_have_text("Live")
+        await expect(page.locator("#live_graph .node.running")).to_contain_text("charge")
+        await site.world.finish_step("shop.charge")
+        await expect(page.locator("#live_graph .node.blocked", has_text="release")).to_contain_text(
+            "waits for a person"
+        )
+        await expect(page.locator("#live_graph .node.running")).to_have_count(0)
+
+
+async def test_a_person_approves_one_flow_and_rejects_another_with_a_reason(site: Site) -> None:
+    first, second = [await start_approval(site, name) for name in ("first", "second")]
+    async with site.open("/approvals", "member") as page:
+        await expect(page.locator(".approval").first).to_contain_text("May order 4711 leave the house?")
+        asked = page.locator(".approval", has_text="first")
+        await asked.get_by_role("link", name="Approve").click()
+        await page.get_by_role("dialog").get_by_role("button", name="Approve").click()
+        await expect(page.get_by_role("status")).to_have_text("Approved: the flow first goes on.")
+        await expect(asked).to_have_count(0)
+        asked = page.locator(".approval", has_text="second")
+        await asked.get_by_role("link", name="Reject").click()
+        dialog = page.get_by_role("dialog")
+        await dialog.get_by_role("button", name="Reject").click()  # not without a reason
+        await expect(dialog).to_be_visible()
+        await dialog.get_by_label("Reason").fill("the address is wrong")
+        await dialog.get_by_role("button", name="Reject").click()
+        await expect(page.get_by_role("status")).to_contain_text("Rejected")
+    async with site.world.cell.database(Role.API, connections=1) as db:
+        flows = Flows(db, site.world.acme, lambda: None)
+        [approved], [rejected] = [await flows.steps(one) for one in (first, second)]
+        decided = await watch.list_audit(db, site.world.acme, before=None, limit=2)
+    assert (approved.state, rejected.state) == ("succeeded", "failed")
+    assert "the address is wrong" in str(rejected.reason)
+    assert [one.action for one in decided] == ["approval.reject", "approval.approve"]
+    assert all(one.actor.startswith("person:") for one in decided)
+
+
+async def start_approval(site: Site, name: str) -> UUID:
+    async with site.world.cell.database(Role.API, connections=1) as db:
+        return await Flows(db, site.world.acme, lambda: None).start(approval(name, name=name), name=name)
+
+
+async def test_a_gate_whose_breaker_is_open_is_reset_by_the_operator(site: Site) -> None:
+    async with site.open("/gates") as page:
+        line = page.locator("#live_lines tr", has_text="host:bank.example.com")
+        await expect(line).to_contain_text("breaker open")
+        await expect(page.locator("#live_lines tr", has_text="order-4720")).to_contain_text("1 at once")
+        await line.get_by_role("link", name="Reset").click()
+        dialog = page.get_by_role("dialog")
+        await expect(dialog).to_contain_text("2 jobs wait at it")
+        await dialog.get_by_role("button", name="Reset the gate").click()
+        await expect(page.get_by_role("status")).to_have_text("The gate host:bank.example.com is reset.")
+        await expect(page.locator("#live_gates tr", has_text="host:bank.example.com")).to_contain_text("closed")
+
+
 async def test_a_job_is_canceled_without_scripts(site: Site) -> None:
     [job_id] = await ask(site, "acts.plain")
     async with site.open(f"/jobs/{job_id}", "member", java_script_enabled=False) as page:
@@ -173,6 +277,41 @@ async def test_a_schedule_is_paused_resumed_and_run_now(site: Site) -> None:
         await page.get_by_role("button", name="Run now").click()
         await page.wait_for_url("**/jobs/*")
         await expect(page.get_by_role("heading", level=1)).to_contain_text("feeds.import")
+
+
+async def test_a_schedule_is_edited_and_a_wrong_one_is_explained(site: Site) -> None:
+    async with site.open("/schedules/nightly-report/edit", "member") as page:
+        await page.get_by_label("Cron line", exact=True).fill("61 2 * * *")
+        await page.get_by_role("button", name="Change the schedule").click()
+        await expect(page.get_by_role("alert")).to_contain_text("61 2 * * *")
+        await page.get_by_label("Cron line", exact=True).fill("45 3 * * *")
+        await page.get_by_label("Payload").fill('{"full": true}')
+        await page.get_by_role("button", name="Change the schedule").click()
+        await expect(page.get_by_role("status")).to_have_text("Schedule nightly-report is changed.")
+        await expect(page.locator("#live_when")).to_contain_text("03:45")
+
+
+async def test_times_are_written_in_the_zone_that_is_chosen(site: Site) -> None:
+    async with site.open(f"/jobs/{site.world.made['dead']}", "member") as page:
+        at = page.locator("#live_timeline .at").first
+        utc = await at.get_attribute("title")
+        await page.get_by_role("link", name="Times in UTC").click()
+        await page.get_by_label("Write times in").select_option("Asia/Kathmandu")
+        await page.get_by_role("button", name="Use this zone").click()
+        await expect(page.get_by_role("link", name="Times in Asia/Kathmandu")).to_be_visible()
+        there = await at.get_attribute("title")
+    assert utc
+    assert there
+    apart = datetime.fromisoformat(there.rsplit(" ", 1)[0]) - datetime.fromisoformat(utc.rsplit(" ", 1)[0])
+    assert apart == timedelta(hours=5, minutes=45)
+
+
+async def test_attempts_say_how_their_errors_differ(site: Site) -> None:
+    async with site.open(f"/jobs/{site.world.made['dead']}", "member") as page:
+        newest = page.locator(".attempt").first
+        await newest.locator("summary").click()
+        await expect(newest.locator(".diff .gone")).to_contain_text("after 35 s")
+        await expect(newest.locator(".diff .new")).to_contain_text("after 36 s")
 
 
 async def test_a_key_is_shown_once_and_revoked(site: Site) -> None:

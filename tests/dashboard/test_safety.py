@@ -12,9 +12,11 @@ from starlette.routing import Route
 
 from leasehold import dashboard
 from leasehold.api import bare_app
+from leasehold.api.sessions import own_path
 from leasehold.dashboard.page import CSP
-from leasehold.engine import jobs, watch
+from leasehold.engine import jobs, people, watch
 from leasehold.engine.database import Role
+from tests.api.conftest import settings_of
 from tests.api.people import member
 from tests.dashboard.world import World
 
@@ -46,7 +48,8 @@ async def csrf_of(client: httpx.AsyncClient) -> str:
 def filled_in(route: Route, here: World) -> str:
     """The address with what belongs to acme in it."""
     own = {
-        "job_id": here.made["dead"],
+        "job_id": here.made["approval" if "approvals" in route.path else "dead"],
+        "flow_id": here.made["flow_failed"],
         "endpoint_id": here.made["endpoint"],
         "delivery_id": here.made["delivery"],
         "name": "nightly-report" if "schedules" in route.path else "acme",
@@ -59,7 +62,8 @@ def filled_in(route: Route, here: World) -> str:
 
 async def belongings(here: World) -> list[dict[str, Any]]:
     """Everything that is acme's, wherever it is."""
-    tables = ("job", "outcome", "deferred", "ready", "schedule", "endpoint", "delivery", "api_key", "audit")
+    tables = ["job", "outcome", "deferred", "ready", "schedule", "endpoint", "delivery", "api_key", "audit", "flow"]
+    tables += ["waiting", "gate_now", "gate_rule"]
     return [
         row
         for table in tables
@@ -73,6 +77,7 @@ async def test_a_stranger_reaches_nothing_of_another_tenant(here: World) -> None
     """Every address, with acme's ids in the path, in the query and in the form, by the owner of globex."""
     before = await belongings(here)
     of_acme = [str(here.acme), "pay_681c", "BankTimeout", "reports.nightly", "shop.example.com", "reports.monthly"]
+    of_acme += ["OutOfStock", "restock", "bank.example.com", "order-4720"]
     leaks = []
     async with browser(here, "stranger") as client:
         token = await csrf_of(client)
@@ -81,7 +86,8 @@ async def test_a_stranger_reaches_nothing_of_another_tenant(here: World) -> None
             if path.startswith("/assets") or path == "/sign-out":
                 continue
             form = {"csrf": token, "job": str(here.made["dead"]), "name": "x", "tenant": "acme", "reason": "mine"}
-            query = {"tenant": "acme", "job": str(here.made["dead"]), "act": "retry"}
+            form |= {"note": "mine", "gate": "host:" + "bank"}
+            query = {"tenant": "acme", "job": str(here.made["dead"]), "act": "retry", "gate": "host:" + "bank"}
             for method in route.methods or ():
                 if method == "POST":
                     text = (await client.post(path, params=query, data=form)).text
@@ -162,9 +168,53 @@ async def test_a_viewer_looks_and_does_nothing(here: World) -> None:
         form = {"csrf": await csrf_of(client)}
         assert (await client.post(f"/jobs/{job_id}/retry", data=form)).status_code == 403
         assert (await client.post("/jobs/retry", data=form | {"job": str(job_id)})).status_code == 403
+        for path in (
+            f"/flows/{here.made['flow_failed']}/retry",
+            f"/flows/{here.made['flow']}/cancel",
+            f"/approvals/{here.made['approval']}/approve",
+            "/gates/reset",
+        ):
+            assert (await client.post(path, data=form | {"gate": "x", "note": "x"})).status_code == 403, path
+        inbox = await client.get("/approvals")
+        assert "Your role does not show payloads" in inbox.text
+        assert "1,290.00" not in inbox.text
         for path in ("/queues", "/workers", "/tenants", "/keys", "/audit", "/webhooks"):
             assert (await client.get(path)).status_code == 403, path
             assert f'href="{path}"' not in page.text
+
+
+async def test_who_had_to_sign_in_comes_to_the_page_that_they_asked_for(here: World) -> None:
+    async with browser(here, None) as client:
+        assert (await client.get("/flows?state=failed")).headers["location"] == "/login"
+        async with here.cell.database(Role.OPERATOR, connections=1) as db:
+            link = await people.make_login_link(db, settings_of(here.cell), here.url)
+        signed_in = await client.get(link)
+        assert (signed_in.status_code, signed_in.headers["location"]) == (303, "/flows?state=failed")
+        assert (await client.get("/flows")).status_code == 200
+
+
+@pytest.mark.parametrize("text", ["", "//evil.example", "/\\evil.example", "https://evil.example", "/a\r\nb", "/é"])
+async def test_nobody_is_led_to_another_site(text: str) -> None:
+    assert own_path(text) == "/"
+    assert own_path("/jobs?q=kind:a.b") == "/jobs?q=kind:a.b"
+
+
+async def test_an_address_that_is_none_is_a_page_for_a_browser_and_a_problem_for_a_program(here: World) -> None:
+    async with browser(here, None) as client:
+        page = await client.get("/nowhere", headers={"Accept": "text/html,*/*"})
+        assert (page.status_code, "There is no such page" in page.text) == (404, True)
+        assert page.headers["content-security-policy"] == CSP
+        for path, accept in (("/nowhere", "*/*"), ("/v1/nowhere", "text/html")):
+            problem = await client.get(path, headers={"Accept": accept})
+            assert (problem.status_code, problem.headers["content-type"]) == (404, "application/problem+json")
+
+
+async def test_who_sees_no_payloads_searches_in_none(here: World) -> None:
+    for who, found in (("viewer", False), ("member", True)):
+        async with browser(here, who) as client:
+            page = await client.get("/jobs", params={"q": "payload.amount.cents:2996"})
+        assert (f"/jobs/{here.made['dead']}" in page.text) is found
+        assert ("does not search in them" in page.text) is not found
 
 
 async def test_a_person_signs_out(here: World) -> None:

@@ -13,9 +13,12 @@ from leasehold import dashboard
 from leasehold.api.server import serving
 from leasehold.engine import jobs, tenants, upkeep, webhooks, workers
 from leasehold.engine.database import Database, Role
+from leasehold.engine.flows import Flows
+from leasehold.engine.gates import Gates
 from leasehold.engine.schedules import Schedules
 from leasehold.engine.scope import Scope
 from leasehold.engine.secrets import secret_keys
+from leasehold.flows import approval, chain, group, step
 from leasehold.job import Ended, Grant
 from leasehold.settings import Settings
 from tests.api.conftest import settings_of
@@ -44,7 +47,7 @@ class World:
     acme: UUID
     globex: UUID
     made: dict[str, UUID]  # jobs by what they are an example of
-    tokens: dict[str, int]  # of the leases of those that run
+    tokens: dict[str, int]  # of the leases of those that run, and of a step by its kind
     cookie: str  # its name
     sessions: dict[str, str]  # cookies of people: operator, admin, member, viewer (of acme) and stranger (of globex)
 
@@ -52,6 +55,11 @@ class World:
         """As the handler of a job that runs."""
         async with self.cell.database(Role.WORKER, connections=1) as db:
             await jobs.append_event(db, self.tokens[name], "progress", message=message, progress=progress)
+
+    async def finish_step(self, kind: str) -> None:
+        """As the handler of the step that runs."""
+        async with self.cell.database(Role.WORKER, connections=1) as db:
+            await jobs.finish(db, [Ended(token=self.tokens[kind], outcome="succeeded", result="{}", error="null")])
 
 
 @asynccontextmanager
@@ -61,8 +69,9 @@ async def world(cell: Cell) -> AsyncIterator[World]:
         ids = [await tenants.create_tenant(db, name) for name in ("acme", "globex", "initech")]
     await cell.pass_time(-3600)
     sent = await hooks(cell, ids[0], settings)
+    orders, under_way = await orders_of(cell, ids)
     made, tokens = await fill(cell, ids)
-    made |= sent
+    made, tokens = made | sent | orders, tokens | under_way
     await invite(cell, None, "olga@leasehold.example")
     olga, _ = await signed_in(cell, "olga@leasehold.example")
     sessions = {"operator": olga.text}
@@ -192,6 +201,61 @@ async def hooks(cell: Cell, tenant: UUID, settings: Settings) -> dict[str, UUID]
             )
             await jobs.cancel(db, tenant, newest.job_id)
     return {"endpoint": endpoint, "delivery": newest.delivery_id}
+
+
+async def orders_of(cell: Cell, ids: Sequence[UUID]) -> tuple[dict[str, UUID], dict[str, int]]:
+    """Flows that wait for a person, one that failed, one with a step that runs; and a gate whose breaker opened."""
+    acme, globex, _ = ids
+    made: dict[str, UUID] = {}
+    tokens: dict[str, int] = {}
+    async with (
+        cell.database(Role.WORKER, connections=1) as db,
+        cell.database(Role.OPERATOR, connections=1) as operator,
+        cell.database(Role.API, connections=1) as api,
+    ):
+        await tenants.create_queue(operator, "orders")
+        worker = await _register(db, "orders-01:77", ["orders"])
+
+        def ordered(kind: str, name: str) -> Any:
+            return step(kind, {"order": 4711}, name=name, queue="orders", max_attempts=1)
+
+        async def start(tenant: UUID, name: str, *, fails: str = "", stays: str = "") -> UUID:
+            parcels = group(step("shop.label", {"parcel": n}, queue="orders") for n in range(8))
+            asked = approval("May order 4711 leave the house?", name="release", expires=86_400, total="1,290.00 EUR")
+            steps = chain(
+                ordered("shop.reserve", "reserve"),
+                group(ordered("shop.charge", "charge"), ordered("mail.send", "confirm")),
+                asked,
+                parcels,
+                ordered("shop.ship", "ship"),
+            )
+            flows = Flows(api, tenant, lambda: None)
+            flow_id = await flows.start(steps, name=name)
+            while grants := await jobs.claim(db, worker, ["orders"], 10):
+                for grant in grants:
+                    if grant.kind == stays:
+                        tokens[stays] = grant.token
+                        continue
+                    outcome = "failed" if grant.kind == fails else "succeeded"
+                    error = {"type": "OutOfStock", "message": "only 2 of 3 are left"} if grant.kind == fails else {}
+                    ended = Ended(token=grant.token, outcome=outcome, result="{}", error=json.dumps(error))
+                    await jobs.finish(db, [ended])
+                await cell.pass_time(2)
+            return flow_id
+
+        made["flow_failed"] = await start(acme, "restock", fails="shop.reserve")
+        made["flow"] = await start(acme, "order")
+        await start(globex, "order")
+        made["flow_running"] = await start(acme, "order", stays="shop.charge")
+        made["approval"] = next(iter(await Flows(api, acme, lambda: None).approvals())).job_id
+        bank = "host:bank.example.com"
+        await Gates(api, acme).set(bank, rate=100, per_s=60, failures=1, ratio=0.1, cooldown_s=7200)
+        await jobs.enqueue(api, acme, "shop.pay", ["{}"] * 3, {"queue": "orders", "gate": bank, "max_attempts": 1})
+        [grant] = await jobs.claim(db, worker, ["orders"], 1)
+        error = json.dumps({"type": "ConnectError", "message": "the bank does not answer"})
+        await jobs.finish(db, [Ended(token=grant.token, outcome="errored", result="null", error=error)])
+        assert await jobs.claim(db, worker, ["orders"], 5) == []
+    return made, tokens
 
 
 class Hand:

@@ -7,7 +7,8 @@ from uuid import UUID
 
 import pytest
 
-from leasehold.dashboard import search, words
+from leasehold.dashboard import graph, search, words
+from leasehold.engine.flows import StepInfo
 from leasehold.errors import BadInput
 
 ASSETS = files("leasehold.dashboard") / "assets"
@@ -34,6 +35,7 @@ def test_every_file_of_others_is_the_one_that_the_lock_names() -> None:
         ("shop.refund", {"kind": "shop.refund"}),  # looks like a kind
         ("timeout", {"error": "timeout"}),  # anything else is looked for in errors
         ("key:a:b", {"key": "a:b"}),
+        ("payload.order.id:4711 payload.vip:true", {"payload": {"order.id": "4711", "vip": "true"}}),
     ],
 )
 def test_a_search_is_made_of_qualifiers(text: str, filters: dict[str, str]) -> None:
@@ -95,3 +97,36 @@ def test_json_is_escaped_wherever_it_stands() -> None:
     assert "<script>" not in shown
     assert "&lt;i&gt;" in shown
     assert str(words.brief("<b> 0190a000-0000-7000-8000-00000000000a")).startswith("&lt;b&gt; <span title=")
+
+
+def a_step(n: int, *after: int, state: str = "succeeded", what: str = "job", kind: str | None = None) -> StepInfo:
+    parents = [UUID(int=one) for one in after]
+    named = {"name": f"s{n}", "kind": kind or f"shop.s{n}", "what": what}
+    return StepInfo(job_id=UUID(int=n), state=state, reason=None, after=parents, finished_at=None, **named)
+
+
+def test_a_flow_is_drawn_from_left_to_right() -> None:
+    steps = [a_step(1), a_step(2, 1), a_step(3, 1), a_step(4, 2, 3, state="blocked", what="approval"), a_step(5, 1, 4)]
+    drawn = graph.draw(steps)
+    x = {node.title: node.x for node in drawn.nodes}
+    assert x["s1"] < x["s2"] == x["s3"] < x["s4"] < x["s5"]
+    assert len(drawn.lines) == 6
+    assert len({(node.x, node.y) for node in drawn.nodes}) == 5
+    assert all(
+        0 <= node.x <= drawn.width - graph.WIDTH and 0 <= node.y <= drawn.height - graph.HEIGHT for node in drawn.nodes
+    )
+    assert [node.words for node in drawn.nodes if node.title == "s4"] == ["waits for a person"]
+    assert graph.draw([]).nodes == []
+
+
+def test_many_steps_that_are_alike_are_drawn_as_one() -> None:
+    pages = [a_step(n, 1, kind="shop.page", state="running" if n % 2 else "succeeded") for n in range(2, 102)]
+    drawn = graph.draw([a_step(1), *pages, a_step(200, *range(2, 102), state="blocked")])
+    [_, stack, last] = drawn.nodes
+    assert (stack.n, stack.title, stack.state, stack.words) == (
+        100,
+        "100 × shop.page",
+        "running",
+        "50 of 100 done",
+    )
+    assert (last.words, len(drawn.lines)) == ("waits for steps", 2)

@@ -23,6 +23,7 @@ export interface ApprovalOut {
   asked_at: string;
   expires_at: string | null;
   by_default: "approve" | "reject";
+  tenant_id: string;
 }
 
 export interface Approvals {
@@ -1510,7 +1511,7 @@ export const operations: { readonly [K in keyof Operations]: Operation } = {
 
 /** What the answers look like, for the check of what came. */
 export const shapes: { readonly [name: string]: Shape } = {
-  ApprovalOut: {"type": "object", "required": ["job_id", "flow_id", "flow", "name", "payload", "asked_at", "expires_at", "by_default"], "properties": {"job_id": {"type": "string", "format": "uuid"}, "flow_id": {"type": "string", "format": "uuid"}, "flow": {"type": "string"}, "name": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "payload": {}, "asked_at": {"type": "string", "format": "date-time"}, "expires_at": {"anyOf": [{"type": "string", "format": "date-time"}, {"type": "null"}]}, "by_default": {"type": "string", "enum": ["approve", "reject"]}}},
+  ApprovalOut: {"type": "object", "required": ["job_id", "flow_id", "flow", "name", "payload", "asked_at", "expires_at", "by_default", "tenant_id"], "properties": {"job_id": {"type": "string", "format": "uuid"}, "flow_id": {"type": "string", "format": "uuid"}, "flow": {"type": "string"}, "name": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "payload": {}, "asked_at": {"type": "string", "format": "date-time"}, "expires_at": {"anyOf": [{"type": "string", "format": "date-time"}, {"type": "null"}]}, "by_default": {"type": "string", "enum": ["approve", "reject"]}, "tenant_id": {"type": "string", "format": "uuid"}}},
   Approvals: {"type": "object", "required": ["data", "next_cursor", "has_more"], "properties": {"data": {"type": "array", "items": {"ref": "ApprovalOut"}}, "next_cursor": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "has_more": {"type": "boolean"}}},
   AttemptOut: {"type": "object", "required": ["token", "attempt", "outcome", "error", "worker", "started_at", "finished_at"], "properties": {"token": {"type": "integer"}, "attempt": {"type": "integer"}, "outcome": {"type": "string"}, "error": {}, "worker": {"type": "string"}, "started_at": {"type": "string", "format": "date-time"}, "finished_at": {"type": "string", "format": "date-time"}}},
   Attempts: {"type": "object", "required": ["data"], "properties": {"data": {"type": "array", "items": {"ref": "AttemptOut"}}}},

@@ -1,6 +1,7 @@
 """``/v1/flows`` and ``/v1/approvals``."""
 
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from typing import Annotated, Literal
 
 from fastapi import Query, Request, Response
@@ -34,6 +35,7 @@ from leasehold.engine.database import Database
 from leasehold.engine.scope import Scope
 from leasehold.flows import Flow, Step
 from leasehold.payload import plain_options
+from leasehold.redact import MASK
 
 routes = router("flows")
 READ = needs("jobs:read")
@@ -196,7 +198,8 @@ async def signal(
 )
 async def approvals(request: Request, caller: SignedIn, limit: Limit = 50, cursor: Cursor | None = None) -> Response:
     found = await _flows(request, caller).approvals(after=decode_cursor(cursor), limit=limit + 1)
-    return page(request, found, limit=limit, last="job_id")
+    shown = found if caller.sees_payloads else [replace(one, payload=MASK) for one in found]
+    return page(request, shown, limit=limit, last="job_id")
 
 
 @routes.post(

@@ -319,9 +319,7 @@ async def act(request: Request, caller: SignedIn, body: ActRequest, idempotency_
         return answer({"count": count, "is_capped": count >= _MOST_COUNTED})
 
     async def operate(scope: Scope) -> Answer:
-        order = payload.encode({"action": body.action, "filter": filters, "reason": body.reason})
-        [made] = await jobs.enqueue(scope, caller.tenant, "jobs.act", [order], {})
-        return _made(made)
+        return _made(await jobs.begin_act(scope, caller.tenant, body.action, filters, body.reason))
 
     response = await once(request, caller, idempotency_key, operate)
     services_of(request).backend.announce()

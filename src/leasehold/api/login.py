@@ -16,6 +16,7 @@ from leasehold.api.route import ANY_QUERY, router
 from leasehold.api.services import services_of
 from leasehold.api.sessions import (
     clear_login_cookie,
+    go_where_asked,
     is_local,
     login_secret,
     own_origin,
@@ -26,8 +27,6 @@ from leasehold.api.sessions import (
 from leasehold.api.vouching import admit, issuer_of, refusing
 from leasehold.engine import people
 
-#: Where a browser goes that has just signed in.
-HOME = "/"
 _CALLBACK = "/login/callback"
 _CSP = "default-src 'none'; style-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
 _AGAIN = 'Begin again at <a href="/login">sign in</a>.'
@@ -91,7 +90,7 @@ async def _vouched_for(request: Request, *, code: str, state: str, iss: str | No
         session = keys.make(people.BROWSER)
         # Where nobody but this machine is served, whoever signs in first runs it; elsewhere that could be anybody.
         await admit(services, who, session, first=is_local(request))
-    response = Response(None, 303, {"Location": HOME})
+    response = go_where_asked(request)
     set_cookie(request, response, session)
     return response
 
@@ -114,7 +113,7 @@ async def _by_link(request: Request, text: str) -> Response:
         services.ip_refusals.take(address)
         again = "It works once, and for ten minutes. <code>leasehold people link</code> prints another."
         return page(403, "This link is used up", [again])
-    response = Response(None, 303, {"Location": HOME})
+    response = go_where_asked(request)
     set_cookie(request, response, session)
     return response
 

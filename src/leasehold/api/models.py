@@ -803,6 +803,7 @@ class ApprovalOut(BaseModel):
     asked_at: datetime
     expires_at: datetime | None
     by_default: Literal["approve", "reject"]
+    tenant_id: UUID
 
 
 class SignalSent(BaseModel):

@@ -2,7 +2,7 @@
 
 import hmac
 import re
-from urllib.parse import urlsplit
+from urllib.parse import quote, unquote, urlsplit
 
 from fastapi import Request, Response
 
@@ -15,8 +15,9 @@ from leasehold.keys import Key
 
 #: Where the token against forged requests stands; it is in ``GET /v1/me``.
 CSRF_HEADER = "X-CSRF-Token"
-_SESSION, _LOGIN = "session", "login"
+_SESSION, _LOGIN, _ASKED = "session", "login", "asked"
 _LOGIN_SECONDS = 600
+_LONGEST_ASKED = 1000
 _PORT = re.compile(r":([0-9]{1,5})$")
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 
@@ -67,6 +68,35 @@ def set_login_cookie(request: Request, response: Response, secret: str) -> None:
 
 def clear_login_cookie(request: Request, response: Response) -> None:
     _clear(request, response, _LOGIN)
+
+
+def remember_asked(request: Request, response: Response) -> None:
+    """The page that somebody asked for before they signed in."""
+    asked = request.url.path + (f"?{request.url.query}" if request.url.query else "")
+    if len(asked) <= _LONGEST_ASKED:
+        response.set_cookie(
+            _name(request, _ASKED),
+            quote(asked, safe=""),
+            max_age=_LOGIN_SECONDS,
+            path="/",
+            secure=not is_local(request),
+            httponly=True,
+            samesite="lax",
+        )
+
+
+def go_where_asked(request: Request) -> Response:
+    """To that page, or to the first one."""
+    asked = unquote(request.cookies.get(_name(request, _ASKED), ""))
+    response = Response(None, 303, {"Location": own_path(asked)})
+    _clear(request, response, _ASKED)
+    return response
+
+
+def own_path(text: str) -> str:
+    """A path of ours as it is, and the first page for whatever a browser might take for another site's."""
+    is_own = text.startswith("/") and not text.startswith(("//", "/\\")) and text.isascii() and text.isprintable()
+    return text if is_own else "/"
 
 
 def session_seconds(services: Services) -> float:

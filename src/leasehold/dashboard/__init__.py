@@ -4,18 +4,26 @@ from collections.abc import Iterable
 from functools import partial
 from importlib.resources import files
 from importlib.resources.abc import Traversable
+from urllib.parse import quote
+from zoneinfo import available_timezones
 
 from fastapi import FastAPI
 from jinja2 import ChoiceLoader, Environment, FunctionLoader, StrictUndefined
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from leasehold.api.me import end_session
-from leasehold.api.sessions import clear_cookie
+from leasehold.api.problems import Problem, on_http
+from leasehold.api.sessions import clear_cookie, own_path
 from leasehold.dashboard import (
+    approvals,
     assets,
     audit,
     failures,
+    flows,
+    gates,
     job,
     jobs,
     keys,
@@ -28,7 +36,7 @@ from leasehold.dashboard import (
     workers,
 )
 from leasehold.dashboard.pack_pages import pages_of
-from leasehold.dashboard.page import HEADERS, Look, Pages, Renderer, routes_of
+from leasehold.dashboard.page import HEADERS, Look, Page, Pages, Renderer, routes_of
 from leasehold.engine import people
 from leasehold.engine.scope import Scope
 from leasehold.packs import Found
@@ -38,7 +46,10 @@ _PARTS: tuple[Pages, ...] = (
     jobs.pages,
     job.pages,
     failures.pages,
+    flows.pages,
+    approvals.pages,
     schedules.pages,
+    gates.pages,
     webhooks.pages,
     queues.pages,
     workers.pages,
@@ -65,6 +76,15 @@ def mount(app: FastAPI, packs: Iterable[Found] = ()) -> None:
     navigation = [part.entry for part in parts if part.entry]
     routes = [route for part in parts for route in routes_of(part, Renderer(environment(part.templates), navigation))]
     app.router.routes.extend([*assets.routes, *routes, Route("/favicon.ico", _icon)])
+    app.add_exception_handler(HTTPException, partial(_nothing_here, Renderer(environment(), navigation)))
+
+
+async def _nothing_here(renderer: Renderer, request: Request, problem: Exception) -> Response:
+    """A browser that asks for an address that is none gets a page; everybody else what the API says."""
+    is_absent = isinstance(problem, HTTPException) and not isinstance(problem, Problem) and problem.status_code == 404
+    if is_absent and "text/html" in request.headers.get("accept", "") and not request.url.path.startswith("/v1/"):
+        return renderer.problem(request, Problem("not_found", "there is no such page"))
+    return await on_http(request, problem)
 
 
 @own.post("/sign-out")
@@ -87,12 +107,28 @@ async def choose_tenant(look: Look) -> Response:
 
 @own.post("/theme")
 async def theme(look: Look) -> Response:
-    back = look.said("back")
-    here = back if back.startswith("/") and not back.startswith(("//", "/\\")) else "/"
-    response = RedirectResponse(here, 303, HEADERS)
+    response = RedirectResponse(own_path(look.said("back")), 303, HEADERS)
     chosen = look.said("theme")
     if chosen in ("light", "dark", "system"):
         response.set_cookie("leasehold_theme", chosen, max_age=_YEAR, httponly=True, samesite="lax", path="/")
+    return response
+
+
+@own.get("/zone")
+async def zones(look: Look) -> Page:
+    return look.show(
+        "zone.html", own_tenant=True, zones=sorted(available_timezones()), back=own_path(look.query("back"))
+    )
+
+
+@own.post("/zone")
+async def zone(look: Look) -> Response:
+    """The zone in which times are written."""
+    chosen = look.said("zone")
+    if chosen not in available_timezones():
+        raise Problem("invalid", "there is no such time zone", hint="Europe/Berlin, for one")
+    response = RedirectResponse(own_path(look.said("back")), 303, HEADERS)
+    response.set_cookie("leasehold_zone", quote(chosen), max_age=_YEAR, httponly=True, samesite="lax", path="/")
     return response
 
 
@@ -109,6 +145,7 @@ def environment(more: Traversable | None = None) -> Environment:
         ago=words.ago,
         brief=words.brief,
         count=words.count,
+        exact=words.exact,
         plural=words.plural,
         pretty=words.pretty,
         short=words.short,

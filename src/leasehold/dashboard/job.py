@@ -2,20 +2,25 @@
 
 import json
 import shlex
+from collections.abc import Sequence
+from itertools import pairwise
 from uuid import UUID
 
 from starlette.responses import Response
 
 from leasehold.api.problems import Problem
 from leasehold.dashboard.page import Look, Page, Pages
-from leasehold.dashboard.words import short
+from leasehold.dashboard.words import changes, pretty, short
 from leasehold.engine import jobs, watch
 from leasehold.engine import look as engine
+from leasehold.engine.flows import flow_of_job
 from leasehold.errors import BadInput
-from leasehold.job import Event, Job, State
+from leasehold.job import Attempt, Event, Job, State
 
 pages = Pages()
 _EVENTS = 200
+#: Attempts whose errors are compared, the newest.
+_COMPARED = 20
 _WAITING = {State.QUEUED, State.SCHEDULED, State.BLOCKED}
 
 
@@ -25,6 +30,7 @@ async def job(look: Look) -> Page:
     found = await viewer.job(look.path_id("job_id"))
     db, owner, job_id = look.services.db, found.tenant_id, found.job_id
     events = await _newest_events(look, found)
+    attempts = await jobs.list_attempts(db, owner, job_id)
     return look.show(
         "job.html",
         live=not found.state.is_outcome,
@@ -32,7 +38,8 @@ async def job(look: Look) -> Page:
         job=found,
         tenant_name=_name_of(look, owner),
         events=events,
-        attempts=await jobs.list_attempts(db, owner, job_id),
+        attempts=attempts,
+        differs=_differences(attempts),
         reasons=await jobs.explain(db, owner, job_id) if found.state in _WAITING else [],
         may_retry=found.state.is_outcome and found.state is not State.SUCCEEDED and viewer.may("jobs:write"),
         may_cancel=not found.state.is_outcome and not found.cancel_requested and viewer.may("jobs:write"),
@@ -42,6 +49,7 @@ async def job(look: Look) -> Page:
         command=f"leasehold jobs get {job_id}",
         again=_command(found),
         original=found.copied_from,
+        flow_id=await flow_of_job(db, owner, job_id),
     )
 
 
@@ -108,6 +116,20 @@ async def make_copy(look: Look) -> Response | Page:
 
 def _copy_form(look: Look, found: Job, text: str, problem: str | None = None) -> Page:
     return look.show("copy.html", own_tenant=True, job=found, text=text, problem=problem)
+
+
+def _differences(attempts: Sequence[Attempt]) -> dict[int, list[tuple[str, str]]]:
+    """By token: how the error of an attempt differs from that of the one before it."""
+    return {
+        now.token: changes(_error_text(before), _error_text(now))
+        for before, now in pairwise(attempts[-_COMPARED:])
+        if before.error and now.error
+    }
+
+
+def _error_text(attempt: Attempt) -> str:
+    error = attempt.error or {}
+    return error.get("traceback") or pretty(error)
 
 
 async def _newest_events(look: Look, found: Job) -> list[Event]:

@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from typing import Any
 from uuid import UUID
 
 from starlette.responses import Response
@@ -12,6 +13,7 @@ from leasehold.dashboard import search
 from leasehold.dashboard.overview import names_of
 from leasehold.dashboard.page import Look, NavigationEntry, Page, Pages, as_id
 from leasehold.dashboard.words import plural, short
+from leasehold.engine import jobs as jobs_engine
 from leasehold.engine import look as engine
 from leasehold.engine.look import BOUND, MOST
 from leasehold.errors import BadInput
@@ -21,6 +23,10 @@ pages = Pages(NavigationEntry(path="/jobs", title="Jobs", key="j", scopes=frozen
 _LIMIT = 50
 _TABS = ["running", "queued", "scheduled", "blocked", "succeeded", "failed", "dead", "canceled"]
 _SAMPLE = 5
+#: Before all that match are acted on, there is so much time to think again.
+UNDO_SECONDS = 10
+#: Where count_to_act stops.
+_MOST_COUNTED = 10_000
 #: What can be done to many, and the states it is done to.
 _VERBS = {
     "retry": ("Retry", "retried", frozenset({State.FAILED, State.DEAD, State.CANCELED})),
@@ -67,14 +73,16 @@ async def confirm(look: Look) -> Page:
     act = look.query("act").removesuffix("_all")
     if act not in _VERBS:
         raise Problem("bad_parameter", "there is no such action")
-    verb, _, states = _VERBS[act]
-    ids = await _asked_for(look)
+    return await (_confirm_all if look.query("act").endswith("_all") else _confirm_chosen)(look, act)
+
+
+async def _confirm_chosen(look: Look, act: str) -> Page:
+    verb, done, states = _VERBS[act]
+    ids = [as_id(text) for text in look.request.query_params.getlist("job")][:MOST]
     wanted = [job for job in await engine.see_jobs(look.viewer.db, look.viewer.tenant, ids) if job.state in states]
     words = f"{len(ids) - len(wanted):,} more are in a state in which they cannot be." if len(ids) > len(wanted) else ""
-    if len(ids) == MOST:
-        words = f"These are the newest {MOST:,} that match; do it again for the rest."
     if not wanted:
-        words = "Choose jobs first, or use “all that match”." if not ids else f"None of these can be {_VERBS[act][1]}."
+        words = "Choose jobs first, or use “all that match”." if not ids else f"None of these can be {done}."
     return look.confirm(
         f"{verb} {plural(len(wanted), 'job')}?",
         words=words,
@@ -90,37 +98,97 @@ async def confirm(look: Look) -> Page:
     )
 
 
+async def _confirm_all(look: Look, act: str) -> Page:
+    verb = _VERBS[act][0]
+    counts = await _count_all(look, act, _filters(look))
+    n = sum(counts.values())
+    many = f"{n:,} or more jobs" if max(counts.values(), default=0) >= _MOST_COUNTED else plural(n, "job")
+    words = f"A job does it, piece by piece, and shows how far it is. It begins after {UNDO_SECONDS} seconds."
+    if len(counts) > 1:
+        words = f"They belong to {len(counts)} tenants. For each of them a job does it, piece by piece."
+    return look.confirm(
+        f"{verb} {many}?",
+        words=words if n else f"No job that matches can be {_VERBS[act][1]}.",
+        inputs=[("reason", "Reason, kept with the jobs")] if act == "cancel" and n else [],
+        action=look.url("/jobs/act"),
+        back=look.url("/jobs", q=look.query("q"), state=look.query("state")),
+        fields=[("act", act), ("q", look.query("q")), ("state", look.query("state"))],
+        button=f"{verb} {many}",
+        danger=act == "cancel",
+        nothing=not n,
+    )
+
+
 @pages.post("/jobs/retry", "jobs:write", "operator")
 async def retry(look: Look) -> Response:
-    done = 0
-    for tenant, ids in (await _by_tenant(look)).items():
-        async with look.viewer.acting(tenant) as scope:
-            done += await engine.retry_jobs(scope, tenant, ids)
+    done = await _act_on_chosen(look, "retry")
     look.services.backend.announce()
     return look.go(look.url("/jobs"), f"Retried {plural(done, 'job')}.")
 
 
 @pages.post("/jobs/cancel", "jobs:write", "operator")
 async def cancel(look: Look) -> Response:
+    return look.go(look.url("/jobs"), f"Canceled {plural(await _act_on_chosen(look, 'cancel'), 'job')}.")
+
+
+@pages.post("/jobs/act", "jobs:write", "operator")
+async def act_on_all(look: Look) -> Response:
+    """Everything that matches, by a job of its own, whose page shows how far it is."""
+    act, filters = look.said("act"), _filters_of(look.said("q"), look.said("state"))
+    if act not in _VERBS:
+        raise Problem("bad_parameter", "there is no such action")
+    made = []
+    for tenant, n in (await _count_all(look, act, filters)).items():
+        if n:
+            async with look.viewer.acting(tenant) as scope:
+                reason = look.said("reason") or None
+                begun = await jobs_engine.begin_act(scope, tenant, act, filters, reason, delay_s=UNDO_SECONDS)
+                made.append(begun)
+    look.services.backend.announce()
+    if len(made) == 1:
+        return look.go(
+            look.url(f"/jobs/{made[0].job_id}"),
+            f"This job does it, in {UNDO_SECONDS} seconds: until then, cancel it to undo.",
+        )
+    return look.go(
+        look.url("/jobs", q="kind:jobs.act"), f"{plural(len(made), 'job')} do it." if made else "Nothing to do."
+    )
+
+
+async def _act_on_chosen(look: Look, act: str) -> int:
     done = 0
     for tenant, ids in (await _by_tenant(look)).items():
         async with look.viewer.acting(tenant) as scope:
-            done += await engine.cancel_jobs(scope, tenant, ids, look.said("reason") or None)
-    return look.go(look.url("/jobs"), f"Canceled {plural(done, 'job')}.")
+            done += await engine.act_on_chosen(scope, tenant, act, ids, look.said("reason") or None)
+    return done
 
 
-def _filters(look: Look) -> dict[str, str]:
-    filters = search.parse(look.query("q")).filters
-    if state := look.query("state"):
-        filters["state"] = state
+async def _count_all(look: Look, act: str, filters: dict[str, Any]) -> dict[UUID, int]:
+    """How many would be acted on, by owner. The operator's view of all tenants: owners of the newest that match."""
+    if not filters:
+        raise Problem("invalid", "everything is too much", hint="search for something, or choose a state, first")
+    if "payload" in filters:
+        raise Problem("invalid", "all that have something in their payload is too much", hint="choose jobs instead")
+    viewer = look.viewer
+    owners = {viewer.tenant} if viewer.tenant else set()
+    if not owners:
+        found = await engine.find_jobs(viewer.db, None, filters, limit=MOST)
+        owners = {job.tenant_id for job in await engine.see_jobs(viewer.db, None, found.jobs)}
+    return {
+        owner: await jobs_engine.count_to_act(look.services.db, owner, act, filters)
+        for owner in sorted(owners, key=str)
+    }
+
+
+def _filters(look: Look) -> dict[str, Any]:
+    filters = _filters_of(look.query("q"), look.query("state"))
+    if "payload" in filters and not look.viewer.caller.sees_payloads:
+        raise BadInput("your role does not show payloads, and does not search in them")
     return filters
 
 
-async def _asked_for(look: Look) -> Sequence[UUID]:
-    if look.query("act").endswith("_all"):
-        viewer = look.viewer
-        return (await engine.find_jobs(viewer.db, viewer.tenant, _filters(look), limit=MOST)).jobs
-    return [as_id(text) for text in look.request.query_params.getlist("job")][:MOST]
+def _filters_of(q: str, state: str) -> dict[str, Any]:
+    return search.parse(q).filters | ({"state": state} if state else {})
 
 
 async def _by_tenant(look: Look) -> dict[UUID, list[UUID]]:
@@ -149,4 +217,5 @@ def _suggestions(rows: Sequence[Job]) -> list[str]:
     kinds = sorted({f"kind:{job.kind}" for job in rows})
     queues = sorted({f"queue:{job.queue}" for job in rows})
     tags = sorted({f"tag:{tag}" for job in rows for tag in job.tags or ()})
-    return [*kinds, *queues, *tags][:30]
+    states = [f"state:{name}" for name in _TABS]
+    return [*kinds, *queues, *tags, *states, "error:", "key:", "payload.", "created_after:", "created_before:"][:40]

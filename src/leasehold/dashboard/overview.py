@@ -13,6 +13,10 @@ pages = Pages(NavigationEntry(path="/", title="Overview", key="o"))
 _MINUTES = 60
 _KINDS = 8
 _NEWEST = 8
+#: Failures and jobs in line that are looked at here: their own pages look at more.
+_GLANCE = 200
+#: Approvals are counted up to here.
+_MANY = 20
 _GOOD = "succeeded"
 #: What the newest minutes in stat may be behind.
 _LAG = timedelta(minutes=3)
@@ -51,7 +55,11 @@ async def overview(look: Look) -> Page:
         tenant_names=names_of(look),
         kinds=_kinds(stat),
         oldest=await engine.oldest_waiting(db, tenant),
-        failures=await engine.list_failures(db, tenant),
+        failures=await engine.list_failures(db, tenant, most=_GLANCE),
+        approvals=len(await engine.list_approvals(db, tenant, limit=_MANY)),
+        many=_MANY,
+        lines=(lines := await engine.see_lines(db, tenant, most=_GLANCE)),
+        breakers=[line.name for line in lines if line.state in ("open", "half-open")],
         workers=alive,
         slots=sum(one.slots for one in alive or ()),
         running_slots=sum(one.running for one in alive or ()),

@@ -10,6 +10,7 @@ from importlib.resources.abc import Traversable
 from typing import Any
 from urllib.parse import parse_qsl, quote, unquote, urlencode
 from uuid import UUID
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from jinja2 import Environment
 from starlette.datastructures import ImmutableMultiDict
@@ -22,9 +23,10 @@ from leasehold.api.here import client_address
 from leasehold.api.limits import refuse_if_spent
 from leasehold.api.problems import Problem, of_error
 from leasehold.api.services import Services, services_of
-from leasehold.api.sessions import SAFE_METHODS, refuse_forged
+from leasehold.api.sessions import SAFE_METHODS, refuse_forged, remember_asked
 from leasehold.dashboard.sign_in import Visitor, signed_in
 from leasehold.dashboard.viewer import Viewer, viewer_of
+from leasehold.dashboard.words import ZONE
 from leasehold.errors import LeaseholdError, Unreachable
 
 CSP = (
@@ -100,6 +102,7 @@ class Look:
         words: str = "",
         sample: Sequence[str] = (),
         inputs: Sequence[tuple[str, str]] = (),
+        required: Sequence[str] = (),
         fields: Sequence[tuple[str, object]] = (),
         danger: bool = False,
         nothing: bool = False,
@@ -116,6 +119,7 @@ class Look:
                 "words": words,
                 "sample": sample,
                 "inputs": inputs,
+                "required": required,
                 "fields": fields,
                 "danger": danger,
                 "nothing": nothing,
@@ -215,6 +219,8 @@ class Renderer:
 
     def values(self, look: Look, page: Page) -> dict[str, Any]:
         path = look.request.url.path.removeprefix("/live")
+        zone = zone_of(look.request)
+        ZONE.set(zone)  # for the filters, which macros call without a context
         query = urlencode([pair for pair in look.request.query_params.multi_items() if pair[0] != "tenant"])
         shown = [one for one in self._navigation if any(map(look.viewer.may, one.scopes)) or not one.scopes]
         return {
@@ -229,6 +235,7 @@ class Renderer:
             "query": query,
             "navigation": [one for one in shown if look.viewer.is_operator or "operator" not in one.scopes],
             "theme": theme_of(look.request),
+            "zone": zone.key,
             "live_url": f"/live{path}" + (f"?{look.request.url.query}" if look.request.url.query else ""),
             **page.values,
         }
@@ -237,6 +244,14 @@ class Renderer:
 def theme_of(request: Request) -> str:
     chosen = request.cookies.get("leasehold_theme", "")
     return chosen if chosen in ("light", "dark") else "system"
+
+
+def zone_of(request: Request) -> ZoneInfo:
+    """The zone in which this browser wants to read times."""
+    try:
+        return ZoneInfo(unquote(request.cookies.get("leasehold_zone", "")) or "UTC")
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        return ZoneInfo("UTC")
 
 
 def routes_of(pages: Pages, renderer: Renderer) -> list[Route]:
@@ -267,7 +282,9 @@ def _answers(page: PageRoute, renderer: Renderer) -> Callable[[Request], Awaitab
 def _refusal(request: Request, problem: Problem, renderer: Renderer) -> Response:
     is_stream = request.url.path.startswith("/live/")
     if problem.code == "unauthenticated" and request.method in SAFE_METHODS and not is_stream:
-        return RedirectResponse("/login", 303, HEADERS)
+        response = RedirectResponse("/login", 303, HEADERS)
+        remember_asked(request, response)
+        return response
     return renderer.problem(request, problem)
 
 

@@ -1,13 +1,16 @@
 """``/schedules``: what is made by the clock."""
 
+import json
 from collections.abc import Awaitable, Callable
 from uuid import UUID
 
 from starlette.responses import Response
 
 from leasehold.dashboard.page import Look, NavigationEntry, Page, Pages
+from leasehold.dashboard.words import pretty
 from leasehold.engine.schedules import ScheduleInfo, Schedules
 from leasehold.engine.scope import Acting
+from leasehold.errors import BadInput
 
 pages = Pages(NavigationEntry(path="/schedules", title="Schedules", key="s", scopes=frozenset({"jobs:read"})))
 _MOST = 200
@@ -45,6 +48,35 @@ async def confirm(look: Look) -> Page:
         button="Delete the schedule",
         danger=True,
     )
+
+
+@pages.get("/schedules/{name}/edit", "jobs:write", "operator")
+async def edit(look: Look) -> Page:
+    info = await _of(look).get(look.request.path_params["name"])
+    every = "" if info.every_s is None else f"{info.every_s:g}"
+    return _edit_form(
+        look, info, {"cron": info.cron or "", "every": every, "zone": info.zone, "payload": pretty(info.payload)}
+    )
+
+
+@pages.post("/schedules/{name}/edit", "jobs:write", "operator")
+async def change(look: Look) -> Response | Page:
+    info = await _of(look).get(look.request.path_params["name"])
+    given = {name: look.said(name) for name in ("cron", "every", "zone", "payload")}
+    try:
+        changes = {"zone": given["zone"] or "UTC", "payload": json.loads(given["payload"])}
+        if given["cron"] or given["every"] or info.at is None:  # one that ticks once keeps its time if nothing is said
+            changes |= {"cron": given["cron"] or None, "every": float(given["every"]) if given["every"] else None}
+        await _of(look).edit(info.name, **changes)
+    except ValueError:
+        return _edit_form(look, info, given, BadInput("the payload is not JSON, or the seconds are no number"))
+    except BadInput as problem:
+        return _edit_form(look, info, given, problem)
+    return look.go(look.url(f"/schedules/{info.name}"), f"Schedule {info.name} is changed.")
+
+
+def _edit_form(look: Look, info: ScheduleInfo, given: dict[str, str], problem: BadInput | None = None) -> Page:
+    return look.show("schedule_edit.html", own_tenant=True, schedule=info, given=given, problem=problem)
 
 
 @pages.post("/schedules/{name}/pause", "jobs:write", "operator")

@@ -3,6 +3,7 @@
 import re
 import shlex
 from dataclasses import dataclass
+from typing import Any
 from uuid import UUID
 
 from leasehold.errors import BadInput
@@ -15,10 +16,12 @@ QUALIFIERS = {
     "tag": "one of its tags",
     "key": "its idempotency key",
     "error": "a part of the error of failed and dead jobs",
+    "payload.x": "payload.order:4711, a value in the payload",
     "fingerprint": "the group on the page of failures",
     "created_after": "2030-01-31 or 2030-01-31T08:00Z",
     "created_before": "the same",
 }
+_PAYLOAD = re.compile(r"payload(\.[^.:]+)+")
 _KIND = re.compile(r"[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)+")
 
 
@@ -26,7 +29,7 @@ _KIND = re.compile(r"[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)+")
 class Search:
     """``job_id`` where an id was typed: there is only one such job."""
 
-    filters: dict[str, str]
+    filters: dict[str, Any]
     job_id: UUID | None = None
 
 
@@ -36,13 +39,16 @@ def parse(text: str) -> Search:
         words = shlex.split(text)
     except ValueError:
         raise BadInput("a quotation mark is open", hint='error:"timed out"') from None
-    filters: dict[str, str] = {}
+    filters: dict[str, Any] = {}
     for word in words:
         name, colon, value = word.partition(":")
         if not colon:
             if (job_id := _id(word)) is not None:
                 return Search(filters={}, job_id=job_id)
             name, value = ("kind", word) if _KIND.fullmatch(word) else ("error", word)
+        if _PAYLOAD.fullmatch(name) and value:
+            filters.setdefault("payload", {})[name.removeprefix("payload.")] = value
+            continue
         if name not in QUALIFIERS:
             raise BadInput(f"there is no qualifier {name}:", hint=f"known: {', '.join(QUALIFIERS)}")
         if not value:

@@ -3,11 +3,17 @@
 import json
 import re
 from collections.abc import Iterator
+from contextvars import ContextVar
 from datetime import UTC, datetime, timedelta
+from difflib import unified_diff
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from markupsafe import Markup, escape
 
+#: The zone in which times are written, of whoever looks.
+_UTC = ZoneInfo("UTC")
+ZONE: ContextVar[ZoneInfo] = ContextVar("ZONE", default=_UTC)
 _UNITS = (("d", 86_400), ("h", 3600), ("min", 60), ("s", 1))
 _LONGEST_TEXT = 20_000
 _ID = re.compile(r"([0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12})")
@@ -18,10 +24,20 @@ def ago(at: datetime | None, now: datetime | None = None) -> Markup:
     if at is None:
         return Markup("<span class=none>–</span>")
     seconds = ((now or datetime.now(UTC)) - at).total_seconds()
-    exact = at.astimezone(UTC)
     return Markup('<time datetime="{}" title="{}">{}</time>').format(
-        exact.isoformat(), exact.strftime("%Y-%m-%d %H:%M:%S UTC"), distance(seconds)
+        at.astimezone(UTC).isoformat(), exact(at), distance(seconds)
     )
+
+
+def exact(at: datetime, form: str = "%Y-%m-%d %H:%M:%S %Z") -> str:
+    """In the zone of whoever looks."""
+    return at.astimezone(ZONE.get()).strftime(form)
+
+
+def changes(before: str, after: str) -> list[tuple[str, str]]:
+    """How another text differs, line by line: ``-`` for what is gone, ``+`` for what is new, a space for the rest."""
+    lines = list(unified_diff(before.splitlines(), after.splitlines(), n=2, lineterm=""))[2:]
+    return [(line[0], line[1:]) for line in lines if not line.startswith("@@")]
 
 
 def distance(seconds: float) -> str:

@@ -28,6 +28,10 @@
     time.title += `\n${new Date(time.dateTime).toLocaleString()} (${zone})`;
   });
   setInterval(count, 1000);
+  document.addEventListener("click", (event) => {
+    if (!event.target.closest("[data-own-zone]")) return;
+    document.getElementById("zone").value = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  });
 
   // -- copying -------------------------------------------------------------------------------------------------------
   document.addEventListener("click", async (event) => {
