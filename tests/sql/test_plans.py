@@ -65,8 +65,8 @@ PINNED = (
 def test_the_statements_here_are_those_of_the_functions() -> None:
     texts = " ".join(" ".join(file.text.split()) for file in sql.read_all())
     for part in (
-        "where r.lane = v_lane.lane and r.pass >= v_floor and r.ctid <> all(v_left) order by r.pass limit v_most - v_got"
-        " for update skip locked",
+        "where r.lane = v_lane.lane and r.pass >= v_floor and r.ctid <> all(v_left) order by r.pass"
+        " limit v_most - v_got for update skip locked",
         "where r.lane = p_lane and (r.tenant_id, r.pass) > (t.tenant_id, p_clock)",
         "delete from leasehold.lease where token = any(p_tokens)",
         "where run_at <= v_now order by run_at limit p_limit for update skip locked",

@@ -189,6 +189,13 @@ def currency_code(sign: str | None, *, hint: str | None = None) -> str | None:
     return _BY_SIGN.get(plain)
 
 
+def currencies_of(sign: str) -> frozenset[str]:
+    """All currencies that a sign may mean."""
+    shared = _SHARED_SIGNS.get(_plain(sign))
+    code = currency_code(sign)
+    return frozenset(shared[1].split()) if shared else frozenset([code] if code else [])
+
+
 def currency_of_host(host: str) -> str | None:
     """What shops under a country's domain charge in; None for domains of no country."""
     return _COUNTRY.get(host.rsplit(".", 1)[-1].lower())

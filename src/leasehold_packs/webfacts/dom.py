@@ -1,6 +1,7 @@
 """Small readings of a parsed page that more than one module needs: words of names, visible text, paths."""
 
 import re
+from functools import lru_cache
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
@@ -34,10 +35,14 @@ def attribute(node: LexborNode, name: str) -> str:
 
 def name_words(node: LexborNode) -> list[str]:
     """The words that the class, id and test id of an element are made of, in lower case."""
-    names = " ".join(
-        attribute(node, name)[:_MAX_NAME] for name in ("class", "id", "data-testid", "data-test", "itemprop")
-    )
-    return [word.lower() for word in _NAME_WORD.findall(_CAMEL.sub(" ", names))]
+    given = node.attributes  # made anew whenever it is asked for
+    return list(_words_of(" ".join(value.strip()[:_MAX_NAME] for name in _NAMES if (value := given.get(name)))))
+
+
+@lru_cache(maxsize=4096)
+def _words_of(names: str) -> tuple[str, ...]:
+    """Pages name hundreds of elements in the same few ways."""
+    return tuple(word.lower() for word in _NAME_WORD.findall(_CAMEL.sub(" ", names)))
 
 
 def ancestors(node: LexborNode, limit: int) -> list[LexborNode]:

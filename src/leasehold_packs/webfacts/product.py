@@ -50,7 +50,7 @@ def read_product(text: str, *, url: str, price_selector: str | None = None) -> P
     ``price_selector`` is a person's word on where the price stands, and stands above all else.
     """
     tree = parse(text)
-    structured = read_structured(text, url=url)
+    structured = read_structured(text, url=url, page=tree)
     found, offers = read_products(structured, url=url, title=_title(tree))
     _add_open_graph(found, structured.opengraph)
     currency = _currency(found, url)

@@ -14,6 +14,7 @@ from typing import Any
 
 import lxml.html
 from lxml.etree import LxmlError
+from selectolax.lexbor import LexborHTMLParser
 
 Json = Any
 
@@ -65,10 +66,13 @@ class Structured:
                     yield Node(source=source, types=types, properties=_resolved(thing, known), pointer=pointer)
 
 
-def read_structured(text: str, *, url: str) -> Structured:
-    """What the page says to machines. Never an error: what cannot be read is named in ``errors``."""
+def read_structured(text: str, *, url: str, page: LexborHTMLParser | None = None) -> Structured:
+    """What the page says to machines. Never an error: what cannot be read is named in ``errors``.
+
+    ``page`` is the same text, parsed: then lxml is given no more of it than it needs, which takes half the time.
+    """
     errors: list[str] = []
-    tree = _tree(text, errors)
+    tree = _tree(_for_machines(page, text) if page else text, errors)
     if tree is None:
         return Structured(errors=tuple(errors))
     return Structured(
@@ -108,6 +112,15 @@ def _tree(text: str, errors: list[str]) -> Any:
     """Parsed as bytes: lxml refuses text with an encoding declaration."""
     parser = lxml.html.HTMLParser(encoding="utf-8")
     return _attempt("html", lambda: lxml.html.document_fromstring(text.encode("utf-8", "replace"), parser), errors)
+
+
+def _for_machines(page: LexborHTMLParser, text: str) -> str:
+    """The scripts and meta elements alone, if there is no microdata: that is woven into the whole page."""
+    if page.css_first("[itemscope]") is not None or page.html is None:
+        return text
+    prefix = " ".join(node.attributes.get("prefix") or "" for node in page.css("html[prefix], head[prefix]"))
+    kept = "".join(node.html or "" for node in page.css('script[type*="ld+json" i], head > meta[property]'))
+    return f'<html prefix="{html.escape(prefix)}"><head>{kept}</head></html>'
 
 
 def _attempt(what: str, read: Callable[[], Any], errors: list[str]) -> Any:
@@ -170,9 +183,11 @@ def _microdata(tree: Any, url: str) -> list[Json]:
     scopes = int(tree.xpath("count(//*[@itemscope])"))
     if scopes > MAX_ITEMS:
         raise ValueError(f"{scopes} items, more than {MAX_ITEMS}")
-    if tree.xpath(f"boolean(//*[@itemscope][count(ancestor::*[@itemscope]) > {MAX_DEPTH}])"):
+    if not scopes:
+        return []
+    if scopes > MAX_DEPTH and tree.xpath(f"boolean(//*[@itemscope][count(ancestor::*[@itemscope]) > {MAX_DEPTH}])"):
         raise ValueError(f"items nested more than {MAX_DEPTH} deep")
-    return [_as_json_ld(item) for item in _microdata_reader().extract_items(tree, url)] if scopes else []
+    return [_as_json_ld(item) for item in _microdata_reader().extract_items(tree, url)]
 
 
 def _microdata_reader() -> Any:

@@ -1,0 +1,232 @@
+"""The kinds that find products.
+
+monitors.discover → monitors.look, which adds the pages it finds → monitors.gather, once when none is left
+What looks like a product becomes a candidate; nobody watches it before a person has approved it.
+"""
+
+import json
+import re
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from urllib.parse import urlsplit
+from uuid import UUID
+
+from leasehold import Cancel, Context, Flow, Transaction, group
+from leasehold.errors import FetchDisallowed, FetchError
+from leasehold_packs.monitors.handlers import DISCOVERY, NOTIFICATION, app, told
+from leasehold_packs.monitors.options import Search, Settings
+from leasehold_packs.monitors.reading import Reading, read
+from leasehold_packs.monitors.store import gate_of
+from leasehold_packs.monitors.visiting import AGENT, MAX_BYTES, page_key, plain_url
+from leasehold_packs.webfacts.decode import decode
+from leasehold_packs.webfacts.page import read_page
+from leasehold_packs.webfacts.sitemap import Kind, read_sitemap
+
+#: Below this a page is not proposed, but its links are followed.
+LEAST = 0.4
+_MOST_SITEMAPS = 50
+_SITEMAP = re.compile(r"^\s*sitemap\s*:\s*(\S+)", re.IGNORECASE | re.MULTILINE)
+_STRUCTURED = ("json-ld", "microdata")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Order:
+    search_id: UUID
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    search_id: UUID
+    url: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Begun:
+    """A search as its pages need it."""
+
+    search_id: UUID
+    site_id: UUID
+    root: str
+    options: Search
+    settings: Settings
+
+    @classmethod
+    async def load(cls, tx: Transaction, search_id: UUID) -> "Begun":
+        row = await tx.fetchrow(
+            "select e.site_id, e.options, e.finished_at, s.url, s.settings from leasehold_monitors.search e"
+            " join leasehold_monitors.site s using (site_id) where search_id = $1",
+            search_id,
+        )
+        if row is None or row["finished_at"]:
+            raise Cancel("the search is over")
+        return cls(
+            search_id=search_id,
+            site_id=row["site_id"],
+            root=row["url"],
+            options=Search(**json.loads(row["options"])),
+            settings=Settings(**json.loads(row["settings"])),
+        )
+
+    def covers(self, url: str) -> bool:
+        """Whether a page belongs to the search: of the same host, and of the right paths."""
+        here, there = urlsplit(self.root), urlsplit(url)
+        path = there.path or "/"
+        return (
+            there.scheme in ("http", "https")
+            and there.netloc == here.netloc
+            and (not self.options.include or any(fnmatchcase(path, one) for one in self.options.include))
+            and not any(fnmatchcase(path, one) for one in self.options.exclude)
+        )
+
+
+def search_flow(search_id: UUID) -> Flow:
+    """The steps of a search; pages that fail do not keep it from ending."""
+    order = {"search_id": str(search_id)}
+    flow = Flow("monitors.search")
+    begun = flow.add("monitors.discover", order, name="discover", queue=DISCOVERY)
+    flow.add("monitors.gather", order, name="gather", after=begun, on_failure="continue", queue=NOTIFICATION)
+    return flow
+
+
+@app.handler("monitors.discover", queue=DISCOVERY, attempts=3, timeout=600)
+async def discover(ctx: Context, order: Order) -> int:
+    """Where to begin: the given pages, or the site's first one, and what the sitemaps name."""
+    async with ctx.transaction() as tx:
+        search = await Begun.load(tx, order.search_id)
+    listed = await _sitemaps(ctx, search) if search.options.sitemaps else []
+    async with ctx.transaction() as tx:
+        found = await _add_pages(tx, search, [*(search.options.seeds or [search.root]), *listed], depth=0)
+        return await tx.complete(found)
+
+
+@app.handler("monitors.look", queue=DISCOVERY, attempts=3, timeout=120)
+async def look(ctx: Context, order: Page) -> str:
+    """Look at one page: a product is proposed, the links of anything else are followed."""
+    async with ctx.transaction() as tx:
+        search = await Begun.load(tx, order.search_id)
+    state, final, text = await _fetch(ctx, order.url)
+    reading = (
+        read(text, url=final, selector=search.settings.selector, currency=search.settings.currency) if text else None
+    )
+    sure = confidence(reading) if reading else 0.0
+    async with ctx.transaction() as tx:
+        if reading and sure >= LEAST:
+            state = "product"
+            await _propose(tx, ctx.tenant_id, search, final, reading, sure)
+        depth = await tx.fetchval(
+            "update leasehold_monitors.page set state = $3 where search_id = $1 and key = $2 returning depth",
+            search.search_id, page_key(order.url), state,
+        )  # fmt: skip
+        if state == "other":
+            links = read_page(text, url=final, agent=AGENT, x_robots_tag=[]).links
+            urls = [link.url for link in links if link.url and not link.nofollow]
+            await _add_pages(tx, search, urls, depth=depth + 1)
+        return await tx.complete(state)
+
+
+@app.handler("monitors.gather", queue=NOTIFICATION)
+async def gather(ctx: Context, order: Order) -> dict[str, int]:
+    """The search is over: count, and tell who decides."""
+    async with ctx.transaction() as tx:
+        search = await Begun.load(tx, order.search_id)
+        rows = await tx.fetch(
+            "select state, count(*) as n from leasehold_monitors.page where search_id = $1 group by 1", order.search_id
+        )
+        counts = {row["state"]: row["n"] for row in rows}
+        await tx.execute(
+            "update leasehold_monitors.search set counts = $2, finished_at = leasehold.now() where search_id = $1",
+            order.search_id, json.dumps(counts),
+        )  # fmt: skip
+        waiting = await tx.fetchval(
+            "select count(*) from leasehold_monitors.candidate where site_id = $1 and state = 'proposed'",
+            search.site_id,
+        )
+        await tx.emit("monitors.candidates_found", "site", str(search.site_id), {"proposed": waiting, "pages": counts})
+        return await tx.complete(counts)
+
+
+def confidence(reading: Reading) -> float:
+    """How sure it is that a page is about one product: it has a price, said to machines, and a number, and a stock."""
+    found = reading.facts["found"]
+    price = found.get("price")
+    if price is None or reading.main.price is None:
+        return 0.0
+    is_told = any(found.get(name, {}).get("source") in _STRUCTURED for name in ("price", "name"))
+    is_numbered = any(name in found for name in ("sku", "gtin", "mpn"))
+    says_stock = found.get("availability", {}).get("method") not in (None, "price-shown")
+    sure = 0.5 * price["confidence"] + 0.3 * is_told + 0.1 * is_numbered + 0.1 * says_stock
+    return round(float(sure), 3)
+
+
+async def _propose(tx: Transaction, tenant: UUID, search: Begun, url: str, reading: Reading, sure: float) -> None:
+    """What was decided stays decided; a product that is watched is no candidate."""
+    guess = told(reading) | {"name": reading.get("name"), "image": reading.get("image")}
+    await tx.execute(
+        "insert into leasehold_monitors.candidate as c (tenant_id, site_id, key, url, guess, confidence)"
+        " select $1, $2, $3, $4, $5, $6 where not exists ("
+        "  select from leasehold_monitors.product where site_id = $2 and key = $3)"
+        " on conflict (site_id, key) do update set guess = excluded.guess, confidence = excluded.confidence"
+        " where c.state = 'proposed'",
+        tenant, search.site_id, page_key(url), plain_url(url), json.dumps(guess), sure,
+    )  # fmt: skip
+
+
+async def _add_pages(tx: Transaction, search: Begun, urls: list[str], *, depth: int) -> int:
+    plain = {page_key(url): url for url in map(plain_url, urls) if url and search.covers(url)}
+    if not plain:
+        return 0
+    rows = await tx.fetch(
+        "select url from leasehold_monitors.add_pages($1, $2, $3, $4)",
+        search.search_id, list(plain), list(plain.values()), depth,
+    )  # fmt: skip
+    order = {"search_id": str(search.search_id)}
+    gate = gate_of(search.site_id)
+    steps = [look.step(order | {"url": row["url"]}, on_failure="continue", gate=gate) for row in rows]
+    if steps:
+        await tx.add(group(steps))
+    return len(steps)
+
+
+async def _fetch(ctx: Context, url: str) -> tuple[str, str, str]:
+    """The state of a page's row, where it really is, and its text if there is one."""
+    try:
+        fetched = await ctx.fetch(url, polite=True, agent=AGENT, max_bytes=MAX_BYTES)
+    except FetchDisallowed:
+        return "blocked", url, ""
+    except FetchError as problem:
+        if problem.transient and ctx.attempt < ctx.max_attempts:
+            raise
+        return "failed", url, ""
+    media_type = fetched.header("content-type") or "text/html"
+    if fetched.status != 200 or "html" not in media_type:
+        return "failed", fetched.url, ""
+    return "other", fetched.url, decode(fetched.body, content_type=media_type)
+
+
+async def _sitemaps(ctx: Context, search: Begun) -> list[str]:
+    """What the sitemaps name, those of robots.txt first."""
+    robots = (await _read(ctx, f"{search.root}robots.txt")).decode("utf-8", "replace")
+    waiting = _SITEMAP.findall(robots) or [f"{search.root}sitemap.xml"]
+    pages: list[str] = []
+    seen: set[str] = set()
+    while waiting and len(seen) < _MOST_SITEMAPS and len(pages) < search.options.max_pages:
+        address = waiting.pop(0)
+        if address in seen:
+            continue
+        seen.add(address)
+        entries, problem = read_sitemap(await _read(ctx, address), base=address)
+        if problem and entries:
+            await ctx.log.warning(f"{address}: {problem}")
+        waiting += [entry.url for entry in entries if entry.kind is Kind.INDEX]
+        pages += [entry.url for entry in entries if entry.kind is Kind.PAGES]
+    return pages
+
+
+async def _read(ctx: Context, url: str) -> bytes:
+    try:
+        fetched = await ctx.fetch(url, agent=AGENT)
+    except FetchError as problem:
+        if problem.transient and ctx.attempt < ctx.max_attempts:
+            raise
+        return b""
+    return fetched.body if fetched.status == 200 else b""

@@ -1,0 +1,425 @@
+"""What a check leaves, in one transaction: the offer as it is, what it was, what changed, and who is told."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+from leasehold import Cancel, Transaction
+from leasehold_packs.monitors.changes import Change, Known, compare, is_absurd, percent_of
+from leasehold_packs.monitors.options import Settings
+from leasehold_packs.monitors.reading import EXTRACTOR, Observed, Reading, amount_text
+from leasehold_packs.monitors.rules import Rule, fires
+from leasehold_packs.monitors.visiting import Seen, Watched
+
+CRAWL = "monitors.crawl"
+#: A page that is not there twice, so far apart, is gone.
+MISSING_FOR = timedelta(hours=24)
+#: Checks in a row without a price, after which somebody should look.
+WITHOUT_PRICE = 3
+_RECOGNISED_BY = ("gtin", "mpn", "sku", "name")
+
+
+async def load(tx: Transaction, product_id: UUID) -> Watched:
+    """The product, if it is to be checked at all."""
+    row = await tx.fetchrow(
+        "select p.*, s.settings, s.state as site_state, leasehold.now() as now,"
+        " exists (select from leasehold_monitors.change c where c.product_id = p.product_id and c.state = 'pending')"
+        "  as is_waiting"
+        " from leasehold_monitors.product p join leasehold_monitors.site s using (site_id) where product_id = $1",
+        product_id,
+    )
+    if row is None or row["state"] == "paused" or row["site_state"] == "paused":
+        raise Cancel("nobody watches it any more")
+    return Watched(
+        product_id=product_id,
+        site_id=row["site_id"],
+        url=row["url"],
+        selector=row["selector"],
+        settings=Settings(**json.loads(row["settings"])),
+        asked_at=row["now"],
+        known={name: row[name] for name in _RECOGNISED_BY if row[name]},
+        body=row["body"] if row["state"] == "active" and row["missing_since"] is None else None,
+        extractor=row["extractor"],
+        media_type=row["media_type"],
+        is_waiting=row["is_waiting"],
+        has_feed=row["feed"] is not None,
+    )
+
+
+async def settle(tx: Transaction, tenant: UUID, watched: Watched, seen: Seen, *, run_id: UUID | None = None) -> str:
+    """Write all that a check found; its result, as its visit has it."""
+    row = await tx.fetchrow(
+        "select *, leasehold.now() as now from leasehold_monitors.product where product_id = $1 for update",
+        watched.product_id,
+    )
+    if row is None or row["state"] == "paused":
+        raise Cancel("nobody watches it any more")
+    work = Settling(tx=tx, tenant=tenant, watched=watched, seen=seen, row=row, now=row["now"])
+    if row["checked_at"] and row["checked_at"] > watched.asked_at:
+        result = "late"  # somebody looked later and was quicker: what we saw is older than what is known
+    else:
+        result = await work.write()
+    await tx.execute(
+        "insert into leasehold_monitors.visit (at, tenant_id, site_id, product_id, run_id, result, status, ms, problem)"
+        " values ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
+        work.now, tenant, watched.site_id, watched.product_id, run_id, result, seen.status, seen.ms, seen.problem,
+    )  # fmt: skip
+    return result
+
+
+@dataclass(slots=True, kw_only=True)
+class Settling:
+    """One check being written."""
+
+    tx: Transaction
+    tenant: UUID
+    watched: Watched
+    seen: Seen
+    row: Mapping[str, Any]
+    now: datetime
+    told: list[tuple[str, dict[str, Any], dict[str, Any]]] = field(default_factory=list)
+    is_doubtful: bool = False
+    is_changed: bool = False
+    asks_again: bool = False
+
+    async def write(self) -> str:
+        match self.seen.verdict:
+            case "same":
+                return await self._unchanged()
+            case "read":
+                return await self._read()
+            case "missing":
+                return await self._missing()
+            case "moved":
+                await self._attend(self.seen.problem or "leads elsewhere")
+            case "no_price":
+                await self._without_price()
+        await self._mark(self.seen.verdict)
+        return self.seen.verdict
+
+    # -- a page that could be read ------------------------------------------------------------------------------
+
+    async def _read(self) -> str:
+        reading = self.seen.reading
+        assert reading is not None
+        before = {
+            row["variant"]: row
+            for row in await self.tx.fetch(
+                "select * from leasehold_monitors.offer where product_id = $1", self.watched.product_id
+            )
+        }
+        main = before.get("")
+        if main is not None and is_absurd(_known(main), reading.main):
+            return await self._absurd()
+        for observed in reading.offers:
+            if (row := before.get(observed.variant)) is None:
+                await self._first(observed)
+            elif not is_absurd(_known(row), observed):
+                await self._compare(row, observed)
+        if self.row["state"] == "gone":
+            await self._tell(Change(kind="returned", before={"state": "gone"}, after={"state": "active"}))
+        await self._remember(reading)
+        if self.asks_again:
+            await self._look_again(timedelta(minutes=self.watched.settings.confirm_minutes))
+        if main is None:
+            return "first"
+        return "changed" if self.is_changed else "doubtful" if self.is_doubtful else "unchanged"
+
+    async def _first(self, observed: Observed) -> None:
+        offer_id = await self.tx.fetchval(
+            "insert into leasehold_monitors.offer (tenant_id, product_id, variant, price, currency, list_price,"
+            " availability, method, stock_method, confidence, body, told_price, low, high, since, seen_at)"
+            " values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $4, $4, $4, $12, $12) returning offer_id",
+            self.tenant, self.watched.product_id, observed.variant, observed.price,
+            observed.currency if observed.price is not None else None, observed.list_price, observed.availability,
+            observed.method, observed.stock_method, observed.confidence, self.seen.evidence, self.now,
+        )  # fmt: skip
+        await self._observe(offer_id, observed.pointer)
+
+    async def _compare(self, row: Mapping[str, Any], observed: Observed) -> None:
+        before = _known(row)
+        accepted: list[tuple[Change, UUID | None]] = []
+        found = compare(before, observed, self.watched.settings)
+        waiting = await self._pending(observed.variant)
+        for change in found:
+            if change.doubt is None:
+                accepted.append((change, None))
+            elif (confirmed := await self._doubt(change, observed.variant, waiting.get(change.kind))) is not None:
+                accepted.append((change, confirmed))
+        for kind, pending in waiting.items():
+            if kind not in {change.kind for change in found if change.doubt}:
+                await self._decide(pending["change_id"], "dismissed")
+        await self._apply(row, before, observed, accepted)
+
+    async def _doubt(self, change: Change, variant: str, pending: Mapping[str, Any] | None) -> UUID | None:
+        """Whether a strange change has been seen twice now, far enough apart: then its id."""
+        if pending is not None and json.loads(pending["after"]) == change.after:
+            wait = timedelta(minutes=self.watched.settings.confirm_minutes)
+            if self.now - pending["at"] >= wait:
+                seen_twice: UUID = pending["change_id"]
+                return seen_twice
+            self.is_doubtful = True
+            return None
+        if pending is not None:
+            await self._decide(pending["change_id"], "dismissed")
+        await self._insert(change, variant, state="pending")
+        self.is_doubtful = self.asks_again = True
+        return None
+
+    async def _apply(
+        self, row: Mapping[str, Any], before: Known, observed: Observed, accepted: list[tuple[Change, UUID | None]]
+    ) -> None:
+        kinds = {change.kind for change, _ in accepted}
+        # A price in doubt stays what it was; one that appears where there was none is news to nobody.
+        takes_price = (
+            bool(kinds & {"price", "currency"})
+            or before.price is None
+            or (observed.price == before.price and observed.currency == before.currency)
+        )
+        takes_stock = "availability" in kinds or before.availability in (None, observed.availability)
+        sure = row["confidence"] if observed.price is None else observed.confidence
+        price = observed.price if takes_price and observed.price is not None else before.price
+        currency = observed.currency if takes_price and observed.price is not None else before.currency
+        stock = observed.availability if takes_stock and observed.availability else before.availability
+        struck = observed.list_price if takes_price else row["list_price"]
+        is_other = (price, currency, stock, struck) != (
+            before.price, before.currency, before.availability, row["list_price"],
+        )  # fmt: skip
+        told = {change.kind for change, known in accepted if await self._accept(change, known, row, observed)}
+        await self.tx.execute(
+            "update leasehold_monitors.offer set price = $2, currency = $3, availability = $4, list_price = $5,"
+            " method = coalesce($6, method), stock_method = coalesce($7, stock_method), confidence = $8,"
+            " body = case when $9 then $10 else body end, since = case when $9 then $11 else since end, seen_at = $11,"
+            " told_price = case when $12 or currency is distinct from $3 then $2 else told_price end,"
+            " low = case when currency = $3 then least(low, $2) else $2 end,"
+            " high = case when currency = $3 then greatest(high, $2) else $2 end"
+            " where offer_id = $1",
+            row["offer_id"], price, currency, stock, struck, observed.method if takes_price else None,
+            observed.stock_method if takes_stock else None,
+            sure, is_other, self.seen.evidence, self.now, "price" in told,
+        )  # fmt: skip
+        if is_other:
+            self.is_changed = True
+            await self._observe(row["offer_id"], observed.pointer)
+
+    async def _accept(self, change: Change, change_id: UUID | None, row: Mapping[str, Any], observed: Observed) -> bool:
+        """Whether the change is told: a variant that does just as its product does is no news of its own."""
+        is_told = self._is_large(change, row, observed) and (change.kind, change.before, change.after) not in self.told
+        self.told.append((change.kind, change.before, change.after))
+        if change_id is None:
+            change_id = await self._insert(change, observed.variant, state="confirmed", told=is_told)
+        else:
+            await self._decide(change_id, "confirmed", told=is_told)
+        if is_told:
+            await self._emit(change, change_id, observed.variant, low=row["low"])
+        return is_told
+
+    def _is_large(self, change: Change, row: Mapping[str, Any], observed: Observed) -> bool:
+        """Measured from the price that was told last: many small steps are a large one."""
+        if change.kind != "price" or not row["told_price"] or observed.price is None:
+            return True
+        moved = abs(percent_of(row["told_price"], observed.price))
+        return moved >= Decimal(str(self.watched.settings.threshold_percent))
+
+    async def _observe(self, offer_id: UUID, pointer: str | None) -> None:
+        await self.tx.execute(
+            "insert into leasehold_monitors.observation"
+            " (offer_id, at, tenant_id, price, currency, list_price, availability, method, confidence, body, pointer)"
+            " select offer_id, $2, tenant_id, price, currency, list_price, availability, method, confidence, body, $3"
+            " from leasehold_monitors.offer where offer_id = $1",
+            offer_id, self.now, pointer,
+        )  # fmt: skip
+
+    async def _remember(self, reading: Reading) -> None:
+        about = reading.shop_id
+        await self.tx.execute(
+            "update leasehold_monitors.product set state = 'active', reason = null, result = $2, checked_at = $3,"
+            " without_price = 0, missing_since = null, facts = $4, facts_digest = $5, extractor = $6, body = $7,"
+            " media_type = $8, simhash = $9, name = coalesce($10, name), brand = coalesce($11, brand),"
+            " image = coalesce($12, image), sku = coalesce($13, sku), gtin = coalesce($14, gtin),"
+            " mpn = coalesce($15, mpn), platform_id = coalesce($16, platform_id), id_method = coalesce($17, id_method),"
+            " feed = $18"
+            " where product_id = $1",
+            self.watched.product_id, "read", self.now, json.dumps(reading.facts), reading.digest, EXTRACTOR,
+            self.seen.body, self.seen.media_type, reading.simhash,
+            *(reading.get(name) for name in ("name", "brand", "image", "sku", "gtin", "mpn")),
+            about.value if about else None, f"{about.platform}:{about.method}" if about else None, self.seen.feed,
+        )  # fmt: skip
+        await self.tx.execute("select leasehold_monitors.join_group($1)", self.watched.product_id)
+
+    async def _unchanged(self) -> str:
+        await self._mark("read")
+        await self.tx.execute(
+            "update leasehold_monitors.offer set seen_at = $2 where product_id = $1", self.watched.product_id, self.now
+        )
+        return "unchanged"
+
+    # -- a page that could not ----------------------------------------------------------------------------------
+
+    async def _absurd(self) -> str:
+        """A price that cannot be one is as good as none."""
+        await self._without_price()
+        await self._mark("no_price")
+        return "no_price"
+
+    async def _missing(self) -> str:
+        """Gone is what is not there twice, a day apart. It is not the same as out of stock."""
+        since = self.row["missing_since"]
+        if self.row["state"] == "gone":
+            await self._mark("gone")
+            return "gone"
+        if since is not None and self.now - since >= MISSING_FOR:
+            await self._tell(Change(kind="gone", before={"state": self.row["state"]}, after={"state": "gone"}))
+            await self._set_state("gone", f"not there since {since:%Y-%m-%d %H:%M} UTC")
+            await self._mark("gone")
+            return "gone"
+        if since is None:
+            await self.tx.execute(
+                "update leasehold_monitors.product set missing_since = $2 where product_id = $1",
+                self.watched.product_id, self.now,
+            )  # fmt: skip
+            await self._look_again(MISSING_FOR)
+        await self._mark("missing")
+        return "missing"
+
+    async def _without_price(self) -> None:
+        count = await self.tx.fetchval(
+            "update leasehold_monitors.product set without_price = without_price + 1 where product_id = $1"
+            " returning without_price",
+            self.watched.product_id,
+        )
+        if count == WITHOUT_PRICE:
+            await self._attend(f"no price in {count} checks: {self.seen.problem or 'what is there cannot be it'}")
+
+    async def _attend(self, reason: str) -> None:
+        """Somebody should look at this product; said once until it can be read again."""
+        if self.row["state"] == "needs_attention":
+            return
+        await self._set_state("needs_attention", reason)
+        data = self._product() | {"reason": reason}
+        await self.tx.emit("monitors.needs_attention", "product", str(self.watched.product_id), data)
+
+    async def _set_state(self, state: str, reason: str) -> None:
+        await self.tx.execute(
+            "update leasehold_monitors.product set state = $2, reason = $3 where product_id = $1",
+            self.watched.product_id, state, reason,
+        )  # fmt: skip
+
+    async def _mark(self, result: str) -> None:
+        await self.tx.execute(
+            "update leasehold_monitors.product set checked_at = $2, result = $3 where product_id = $1",
+            self.watched.product_id, self.now, result,
+        )  # fmt: skip
+
+    # -- changes ------------------------------------------------------------------------------------------------
+
+    async def _pending(self, variant: str) -> dict[str, Mapping[str, Any]]:
+        rows = await self.tx.fetch(
+            "select change_id, kind, after, at from leasehold_monitors.change"
+            " where product_id = $1 and variant = $2 and state = 'pending'",
+            self.watched.product_id, variant,
+        )  # fmt: skip
+        return {row["kind"]: row for row in rows}
+
+    async def _insert(self, change: Change, variant: str, *, state: str, told: bool = False) -> UUID:
+        change_id: UUID = await self.tx.fetchval(
+            "insert into leasehold_monitors.change (tenant_id, product_id, variant, kind, before, after, percent,"
+            " state, doubt, told, body_before, body_after, at, decided_at)"
+            " values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) returning change_id",
+            self.tenant, self.watched.product_id, variant, change.kind, json.dumps(change.before),
+            json.dumps(change.after), change.percent, state, change.doubt, told, self._before(), self.seen.evidence,
+            self.now, None if state == "pending" else self.now,
+        )  # fmt: skip
+        return change_id
+
+    async def _decide(self, change_id: UUID, state: str, *, told: bool = False) -> None:
+        await self.tx.execute(
+            "update leasehold_monitors.change set state = $2, told = $3, decided_at = $4 where change_id = $1",
+            change_id, state, told, self.now,
+        )  # fmt: skip
+
+    async def _tell(self, change: Change) -> None:
+        self.is_changed = True
+        change_id = await self._insert(change, "", state="confirmed", told=True)
+        await self._emit(change, change_id, "", low=None)
+
+    async def _emit(self, change: Change, change_id: UUID, variant: str, *, low: Decimal | None) -> None:
+        """The event commits with the rows, once; alerts of rules beside it."""
+        data = self._product() | {
+            "change_id": str(change_id),
+            "kind": change.kind,
+            "variant": variant,
+            "before": change.before,
+            "after": change.after,
+            "percent": None if change.percent is None else float(change.percent),
+            "evidence": {"before": self._before(), "after": self.seen.evidence},
+        }
+        type_ = change.kind if change.kind in ("gone", "returned") else f"{change.kind}_changed"
+        await self.tx.emit(f"monitors.{type_}", "product", str(self.watched.product_id), data)
+        for rule in await self._rules():
+            if fires(rule, change.kind, change.before, change.after, low=low):
+                await self.tx.execute(
+                    "insert into leasehold_monitors.alert (rule_id, change_id, tenant_id, at) values ($1, $2, $3, $4)",
+                    rule.rule_id, change_id, self.tenant, self.now,
+                )  # fmt: skip
+                alert = data | {"rule": {"rule_id": str(rule.rule_id), "name": rule.name, "condition": rule.condition}}
+                await self.tx.emit("monitors.alert", "product", str(self.watched.product_id), alert)
+
+    async def _rules(self) -> list[Rule]:
+        rows = await self.tx.fetch(
+            "select r.rule_id, r.name, r.condition, r.value, r.currency, r.direction from leasehold_monitors.rule r"
+            " join leasehold_monitors.product p on p.product_id = $1"
+            " where not r.paused and coalesce(r.product_id = p.product_id, true)"
+            " and coalesce(r.site_id = p.site_id, true) and coalesce(r.tag = any(p.tags), true)"
+            " and coalesce(lower(r.brand) = lower(coalesce(p.brand, '')), true)"
+            " order by r.created_at, r.rule_id",
+            self.watched.product_id,
+        )
+        return [Rule(**dict(row)) for row in rows]
+
+    def _before(self) -> str | None:
+        """The page, or what the platform said, that was read before."""
+        before: str | None = self.row["feed"] or self.row["body"]
+        return before
+
+    def _product(self) -> dict[str, Any]:
+        return {
+            "product_id": str(self.watched.product_id),
+            "site_id": str(self.watched.site_id),
+            "url": self.watched.url,
+            "name": self.row["name"],
+        }
+
+    async def _look_again(self, after: timedelta) -> None:
+        """A timer that outlives every worker."""
+        await self.tx.enqueue(
+            "monitors.check",
+            {"product_id": str(self.watched.product_id)},
+            delay_s=after.total_seconds() + 1,
+            queue=CRAWL,
+            gate=gate_of(self.watched.site_id),
+        )
+
+
+def gate_of(site_id: UUID) -> str:
+    """What holds requests to one site to the rate of its settings."""
+    return f"monitors:{site_id}"
+
+
+def _known(row: Mapping[str, Any]) -> Known:
+    return Known(
+        price=row["price"],
+        currency=row["currency"],
+        availability=row["availability"],
+        method=row["method"],
+        stock_method=row["stock_method"],
+    )
+
+
+def told_price(amount: Decimal | None, currency: str | None) -> str | None:
+    """As JSON has it: text, so that nobody rounds it."""
+    return None if amount is None else amount_text(amount, currency)

@@ -1,0 +1,165 @@
+"""One page of a shop: asked for politely, and what its answer is, before anything is written about it."""
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+from hashlib import sha256
+from typing import Any
+from uuid import UUID
+
+from leasehold import Context, Fetched, Retry
+from leasehold.errors import BadInput, FetchDisallowed, FetchError
+from leasehold_packs.monitors.options import Settings
+from leasehold_packs.monitors.reading import EXTRACTOR, Reading, read, with_feed
+from leasehold_packs.webfacts.decode import decode
+from leasehold_packs.webfacts.shop_feed import feed_url
+from leasehold_packs.webfacts.url_key import url_key
+
+#: Whom shops see.
+AGENT = "LeaseholdMonitor"
+MAX_BYTES = 5_000_000
+_REFUSED = {401, 402, 403, 407, 429, 451}
+_GONE = {404, 410}
+_LONGEST_REST_S = 3600.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Watched:
+    """A product as its check needs it."""
+
+    product_id: UUID
+    site_id: UUID
+    url: str
+    selector: str | None
+    settings: Settings
+    asked_at: datetime  # by the clock of the database
+    known: dict[str, str]  # what the product was recognised by before
+    body: str | None
+    extractor: int | None
+    media_type: str | None
+    is_waiting: bool  # for a second look at a change
+    has_feed: bool  # then a page that is the same says nothing
+
+    @property
+    def chosen_selector(self) -> str | None:
+        return self.selector or self.settings.selector
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seen:
+    """``verdict`` is read, same, no_price, blocked, missing, moved or error; ``reading`` is what the page says."""
+
+    verdict: str
+    status: int | None = None
+    problem: str | None = None
+    reading: Reading | None = None
+    body: str | None = None
+    media_type: str | None = None
+    feed: str | None = None
+    ms: int | None = None
+
+    @property
+    def evidence(self) -> str | None:
+        """Where the price stands."""
+        is_fed = self.reading is not None and self.reading.main.method == "feed:price"
+        return self.feed if is_fed else self.body
+
+
+async def visit(ctx: Context, watched: Watched) -> Seen:
+    """A passing problem is raised as long as another attempt is left."""
+    try:
+        fetched = await ctx.fetch(watched.url, polite=True, agent=AGENT, remember=True, max_bytes=MAX_BYTES)
+    except FetchDisallowed as problem:
+        return Seen(verdict="blocked", problem=problem.why)
+    except FetchError as problem:
+        if problem.transient and ctx.attempt < ctx.max_attempts:
+            raise
+        return Seen(verdict="error", problem=str(problem))
+    _rest(ctx, fetched)
+    seen = await _ask_platform(ctx, watched, judge(watched, fetched), fetched.url)
+    for body in (seen.body, seen.feed):
+        if body and seen.verdict == "read":
+            await ctx.bodies.keep(body, days=watched.settings.retention_days)
+    return seen
+
+
+async def _ask_platform(ctx: Context, watched: Watched, seen: Seen, url: str) -> Seen:
+    """What the shop's platform says in JSON stands above the page; where it says nothing, the page will do."""
+    reading = seen.reading
+    if reading is None or reading.platform is None or not watched.settings.feeds or watched.chosen_selector:
+        return seen
+    if (address := feed_url(reading.platform, url)) is None:
+        return seen
+    try:
+        fetched = await ctx.fetch(address, polite=True, agent=AGENT, remember=True, max_bytes=MAX_BYTES)
+        document = fetched.json() if fetched.status in (200, 304) else None
+    except FetchError:
+        return seen
+    fed = with_feed(reading, document, url=url, currency=watched.settings.currency)
+    if fed is reading:
+        return seen
+    return replace(seen, verdict="read", problem=None, reading=fed, feed=fetched.sha256)
+
+
+def _rest(ctx: Context, fetched: Fetched) -> None:
+    """A shop that is busy or broken is left alone for a while, by everybody; the last attempt takes its answer."""
+    if ctx.attempt >= ctx.max_attempts:
+        return
+    if fetched.status in (429, 503) and (after := fetched.header("retry-after") or "").isdigit():
+        raise Retry(f"answered {fetched.status}", after=min(float(after), _LONGEST_REST_S), gate=True)
+    if fetched.status >= 500:
+        raise RuntimeError(f"{fetched.url} answered {fetched.status}")
+
+
+def judge(watched: Watched, fetched: Fetched) -> Seen:
+    """What an answer is; also of one that was kept."""
+    given: dict[str, Any] = {
+        "status": fetched.status,
+        "ms": round(fetched.timings.total * 1000),
+        "body": fetched.sha256,
+        "media_type": fetched.header("content-type") or watched.media_type,
+    }
+    if fetched.status in _REFUSED:
+        return Seen(verdict="blocked", problem=f"answered {fetched.status}", **given)
+    if fetched.status in _GONE:
+        return Seen(verdict="missing", **given)
+    if fetched.status not in (200, 304):
+        return Seen(verdict="error", problem=f"answered {fetched.status}", **given)
+    is_known = fetched.sha256 == watched.body and watched.extractor == EXTRACTOR
+    if is_known and not watched.is_waiting and not watched.has_feed:
+        return Seen(verdict="same", **given)
+    return _judge_page(watched, fetched, given)
+
+
+def _judge_page(watched: Watched, fetched: Fetched, given: dict[str, Any]) -> Seen:
+    text = decode(fetched.body, content_type=given["media_type"])
+    reading = read(text, url=fetched.url, selector=watched.chosen_selector, currency=watched.settings.currency)
+    if reading.is_challenge:
+        return Seen(verdict="blocked", problem="a question to a person, or nothing, instead of the page", **given)
+    if reading.is_not_found:
+        return Seen(verdict="missing", problem="the page says that there is nothing", **given)
+    if _is_elsewhere(watched, fetched.url, reading):
+        return Seen(verdict="moved", problem=f"leads to {fetched.url}"[:500], **given)
+    if not reading.is_readable:
+        problem = "the page is made by a script in the browser" if reading.needs_script else "no price was found"
+        return Seen(verdict="no_price", problem=problem, reading=reading, **given)
+    return Seen(verdict="read", reading=reading, **given)
+
+
+def _is_elsewhere(watched: Watched, final: str, reading: Reading) -> bool:
+    """Whether a redirect led to another product, or to none: nothing that the product was known by is there."""
+    if plain_url(final) == plain_url(watched.url) or not watched.known:
+        return False
+    return not any(reading.get(name) == value for name, value in watched.known.items())
+
+
+def plain_url(url: str | None) -> str | None:
+    """The one spelling of a page's address; None for what is no page."""
+    try:
+        return url_key(url) if url else None
+    except BadInput:
+        return None
+
+
+def page_key(url: str) -> bytes:
+    """What a page's row is found by; BadInput for what is no address of a page."""
+    return sha256(url_key(url).encode()).digest()

@@ -1,0 +1,237 @@
+"""Whole sites: found, approved, crawled, kept and forgotten."""
+
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
+
+from leasehold_packs.monitors import arranging, requests
+from leasehold_packs.monitors.options import Search
+from leasehold_packs.monitors.shop import Shop
+from leasehold_packs.monitors.shop_server import answer
+from tests.net.world import Site, page
+from tests.packs.monitors.watching import DAY, HTML, Watcher, item
+from tests.waiting import eventually
+
+
+def open_shop(shop: Site, base: str, *, day: int = 0, sitemap: bool = True) -> Shop:
+    """Twelve products behind their categories."""
+    sells = Shop(items=12)
+    paths = ["/", *(f"/p/{n}" for n in range(12)), *(f"/c/{name}" for name in CATEGORIES)]
+    paths += ["/robots.txt", "/sitemap.xml"] if sitemap else []
+    shop.pages = {path: answer(sells, path, day=day, base=base) for path in paths}
+    shop.pages = {path: text.replace(b"Connection: close\r\n", b"") for path, text in shop.pages.items()}
+    return sells
+
+
+CATEGORIES = ("kettle", "lamp", "chair", "kite", "drum", "clock", "tent", "spade", "globe", "harp", "cap", "sled")
+
+
+async def searched(watcher: Watcher, site_id: UUID, **options: Any) -> dict[str, int]:
+    search_id = await watcher.ask(requests.search, watcher.access.tenant_id, site_id, Search(**options))
+
+    async def look() -> dict[str, int]:
+        found = await watcher.ask(requests.list_searches, site_id)
+        return next(one["counts"] or {} for one in found if one["search_id"] == search_id)
+
+    return await eventually(look, what="the end of the search")
+
+
+async def test_products_are_found_proposed_approved_and_get_a_baseline(shop: Site, watcher: Watcher) -> None:
+    open_shop(shop, watcher.base, sitemap=False)
+    site_id = await watcher.site(requests_per_minute=600)
+    assert await searched(watcher, site_id, sitemaps=False) == {"product": 12, "other": 13}
+    candidates = await watcher.ask(requests.list_candidates, site_id)
+    assert len(candidates) == 12
+    assert all(one["confidence"] >= 0.4 and one["guess"]["price"] and one["guess"]["name"] for one in candidates)
+    assert await watcher.ask(requests.list_products) == [], "nobody has approved them"
+    [doubted, *_] = [one for one in candidates if one["url"].endswith("/p/7")]
+    tenant = watcher.access.tenant_id
+    await watcher.ask(requests.decide, tenant, site_id, approve=False, by="me", candidates=[doubted["candidate_id"]])
+    assert await watcher.ask(requests.decide, tenant, site_id, approve=True, by="me", tags=["new"]) == 11
+
+    async def look() -> bool:
+        return bool((await watcher.ask(requests.get_site, site_id))["state"] == "active")
+
+    await eventually(look, what="the end of the baseline")
+    products = await watcher.ask(requests.list_products, tag="new")
+    assert len(products) == 11
+    assert all(one["price"] and one["currency"] == "EUR" for one in products)
+    assert await watcher.changes() == []
+    assert (await searched(watcher, site_id, sitemaps=False))["product"] == 12
+    assert await watcher.ask(requests.list_candidates, site_id) == [], "what was decided stays decided"
+
+
+async def test_a_search_reads_sitemaps_and_keeps_to_its_limits(shop: Site, watcher: Watcher) -> None:
+    open_shop(shop, watcher.base)
+    site_id = await watcher.site()
+    found = await searched(watcher, site_id, include=["/p/*"], exclude=["/p/1*"], seeds=[f"{watcher.base}/p/0"])
+    assert found == {"product": 9}
+    assert await searched(watcher, site_id, include=["/p/*"], max_pages=3) == {"product": 3, "left": 9}
+
+
+async def test_a_site_is_tested_when_it_is_registered(shop: Site, watcher: Watcher) -> None:
+    scripted = b"<html><title>Shop</title><body><div id=root></div><noscript>Please enable JavaScript</noscript>"
+    shop.pages["/"] = page(scripted + b"<script src=/app.js></script></body></html>", HTML)
+    site_id = await watcher.site()
+    await watcher.quiet()
+    tested = (await watcher.ask(requests.get_site, site_id))["tested"]
+    assert (tested["needs_script"], tested["readable"]) == (True, False)
+    assert "script" in tested["warnings"][0]
+
+
+async def test_days_and_months_stay_when_history_is_forgotten(shop: Site, watcher: Watcher) -> None:
+    await watcher.site(retention_days=30, doubt_percent=200)
+    shop.pages["/p/1"] = item("20.00")
+    product_id = await watcher.watch()
+    shop.pages["/p/2"] = item("9.00", n=2)
+    other = await watcher.watch("/p/2")
+    for price in ("22.00", "18.00"):
+        await watcher.pass_time(DAY)
+        shop.pages["/p/1"] = item(price)
+        await watcher.check(product_id)
+    await upkept(watcher)
+    days = await watcher.ask(requests.history, product_id, granularity="day")
+    assert [(one["opened"], one["closed"], one["low"], one["changes"]) for one in days] == [
+        ("22.00", "18.00", "18.00", 1), ("20.00", "22.00", "20.00", 1), ("20.00", "20.00", "20.00", 0),
+    ]  # fmt: skip
+    await watcher.pass_time(200 * DAY)
+    await watcher.check(product_id)
+    told = await upkept(watcher)
+    assert told["forgotten"] > 0
+    assert [row["price"] for row in await watcher.ask(requests.history, product_id)] == ["18.00"], "it still holds"
+    assert len(await watcher.ask(requests.history, other)) == 1
+    months = await watcher.ask(requests.history, product_id, granularity="month")
+    assert (months[-1]["low"], months[-1]["high"], months[-1]["changes"]) == ("18.00", "22.00", 2)
+    assert (await watcher.product(product_id))["low"] == "18.00"
+    assert await watcher.changes() == [], "their days are over"
+
+
+async def upkept(watcher: Watcher) -> dict[str, int]:
+    asked = await watcher.access.client.enqueue("monitors.upkeep", queue="monitors.maintenance")
+    return (await watcher.ended(asked.job_id)).result  # type: ignore[no-any-return]
+
+
+async def test_one_tenants_upkeep_leaves_the_rows_of_others(shop: Site, watcher: Watcher) -> None:
+    shop.pages["/p/1"] = item("20.00")
+    await watcher.site(retention_days=1)
+    product_id = await watcher.watch()
+    shop.pages["/p/1"] = item("19.00")
+    await watcher.check(product_id)
+    [before] = await watcher.cell.look("select count(*) as n from leasehold_monitors.observation")
+    await watcher.cell.pass_time(60 * DAY)
+    others = type(watcher.access)(watcher.access._backend, watcher.cell.tenant_b, "test")
+    asked = await others.client.enqueue("monitors.upkeep", queue="monitors.maintenance")
+    await eventually(lambda: _succeeded(others, asked.job_id), what="the upkeep of the other tenant")
+    [after] = await watcher.cell.look("select count(*) as n from leasehold_monitors.observation")
+    assert before == after == {"n": 2}
+    assert (await upkept(watcher))["forgotten"] > 0
+
+
+async def _succeeded(access: object, job_id: UUID) -> bool:
+    return (await access.client.get(job_id)).state == "succeeded"  # type: ignore[attr-defined,no-any-return]
+
+
+async def test_partitions_are_made_ahead_and_late_rows_are_moved(shop: Site, watcher: Watcher) -> None:
+    shop.pages["/p/1"] = item("20.00")
+    await watcher.watch()
+    await watcher.pass_time(400 * DAY)
+    shop.pages["/p/2"] = item("20.00", n=2)
+    await watcher.watch("/p/2")
+    late = "select count(*) as n from leasehold_monitors.observation_default"
+    assert await watcher.cell.look(late) == [{"n": 1}], "kept where no month was made in time"
+    told = await upkept(watcher)
+    assert told["made"] == 8
+    assert told["dropped"] > 0, "months that nobody has rows in"
+    assert await watcher.cell.look(late) == [{"n": 0}]
+    assert await watcher.cell.look("select count(*) as n from leasehold_monitors.observation") == [{"n": 2}]
+
+
+async def test_a_site_in_trouble_is_told_once(shop: Site, watcher: Watcher) -> None:
+    shop.pages |= {f"/p/{n}": item("20.00", n=n) for n in range(3)}
+    ids = [await watcher.watch(f"/p/{n}") for n in range(3)]
+    await watcher.cell.pass_time(2 * DAY)
+    shop.pages = {f"/p/{n}": page(b"no", status="403 Forbidden") for n in range(3)}
+    for product_id in ids:
+        assert await watcher.check(product_id) == "blocked"
+    for _ in range(2):
+        asked = await watcher.access.client.enqueue("monitors.health", queue="monitors.maintenance")
+        await watcher.ended(asked.job_id)
+    [site] = await watcher.ask(requests.list_sites)
+    assert (site["health"]["blocked"], site["health"]["trouble"]) == (3, "blocked: 3 of 3 checks")
+    assert len(await watcher.events("site_in_trouble")) == 1
+
+
+async def test_schedules_and_rates_follow_the_settings(watcher: Watcher) -> None:
+    site_id = await watcher.site(cron="30 4 * * *", zone="Europe/Berlin", requests_per_minute=6)
+    client = watcher.access.client
+    await arranging.arrange(client, await watcher.ask(requests.get_site, site_id))
+    names = {one.name: one for one in await client.schedules.list()}
+    mine = names[f"monitors.site.{site_id}"]
+    assert (mine.cron, mine.zone, mine.paused) == ("30 4 * * *", "Europe/Berlin", False)
+    assert {"monitors.health", "monitors.upkeep"} <= set(names)
+    site = await watcher.ask(requests.change_site, site_id, settings={"cron": "0 5 * * *"}, paused=True)
+    await arranging.arrange(client, site)
+    assert (await client.schedules.get(mine.name)).paused
+    await watcher.ask(requests.remove_site, site_id)
+    await arranging.clear(client, site_id)
+    assert mine.name not in {one.name for one in await client.schedules.list()}
+
+
+async def test_the_same_thing_at_two_sites_is_compared(shop: Site, watcher: Watcher) -> None:
+    shop.pages |= {"/p/1": item("20.00"), "/q/1": item("25.00"), "/p/2": item("9.00", n=2)}
+    for path in ("/p/1", "/q/1", "/p/2"):
+        await watcher.watch(path)
+    [group] = await watcher.ask(requests.list_groups)
+    compared = await watcher.ask(requests.compare_group, group["group_id"])
+    assert [(one["price"], one["percent_above_cheapest"]) for one in compared["products"]] == [
+        ("20.00", 0),
+        ("25.00", 25),
+    ]
+    assert compared["match"].startswith("gtin:")
+
+
+async def test_a_selector_is_tried_on_the_page_that_was_kept(shop: Site, watcher: Watcher) -> None:
+    shop.pages["/p/1"] = item("20.00", layout="plain")
+    product_id = await watcher.watch()
+    asked = len(shop.asked)
+    tried = await watcher.ended(await watcher.ask(requests.try_selector, product_id, ".related .price"))
+    assert tried.result["how"]["price"]["source"] == "selector"
+    assert tried.result["price"] != "20.00"
+    assert len(shop.asked) == asked, "nobody was asked"
+    await watcher.ask(requests.change_product, product_id, selector="main .price")
+    assert await watcher.check(product_id) == "unchanged"
+    found = (await watcher.product(product_id))["facts"]["found"]["price"]
+    assert (found["source"], found["method"]) == ("selector", "main .price")
+
+
+async def test_pages_that_were_kept_are_read_again_and_compared(shop: Site, watcher: Watcher) -> None:
+    shop.pages |= {"/p/1": item("20.00"), "/p/2": item("30.00", n=2)}
+    for path in ("/p/1", "/p/2"):
+        await watcher.watch(path)
+    await watcher.cell.change(
+        "update leasehold_monitors.product set facts_digest = 'other',"
+        " facts = jsonb_set(facts, '{found,price,value,amount}', '\"29.00\"') where url like '%/p/2'"
+    )
+    [site] = await watcher.ask(requests.list_sites)
+    result = (await watcher.ended(await watcher.ask(requests.reread, site["site_id"]))).result
+    assert (result["same"], result["differ"], result["lost"]) == (1, 1, 0)
+    [one] = result["products"]
+    assert [one[when]["price"]["value"]["amount"] for when in ("before", "after")] == ["29.00", "30.00"]
+
+
+async def test_products_are_filtered_paused_and_tagged(shop: Site, watcher: Watcher) -> None:
+    shop.pages |= {f"/p/{n}": item("20.00", n=n) for n in (1, 2)}
+    first, second = [await watcher.watch(f"/p/{n}", tags=[f"t{n}"]) for n in (1, 2)]
+    assert len(await watcher.ask(requests.list_products, brand="ACME")) == 2
+    assert await watcher.ask(requests.list_products, brand="Other") == []
+    assert [one["product_id"] for one in await watcher.ask(requests.list_products, tag="t2")] == [second]
+    assert [one["product_id"] for one in await watcher.ask(requests.list_products, query="s-00001")] == [first]
+    await watcher.ask(requests.change_product, first, paused=True)
+    job_id = await watcher.ask(requests.check, first)
+    assert await eventually(lambda: _state(watcher, job_id), what="the end") == "canceled"
+    assert await watcher.ask(requests.list_products, changed_since=datetime.now(UTC)) == []
+
+
+async def _state(watcher: Watcher, job_id: UUID) -> str:
+    job = await watcher.access.client.get(job_id)
+    return str(job.state) if job.state.is_outcome else ""
