@@ -1,6 +1,7 @@
 """The remote worker in this process, against a real server."""
 
 import asyncio
+import threading
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -85,6 +86,47 @@ async def test_handlers_async_and_sync_with_and_without_a_type(client: AsyncClie
         assert (await ended(client, "shop.nothing")).state is State.SUCCEEDED
         wrong = await ended(client, "shop.refund", {"nonsense": 1})
         assert (wrong.state, wrong.error and wrong.error["type"]) == (State.FAILED, "InvalidPayload")
+
+
+@pytest.mark.parametrize("blocking", [False, True])
+async def test_an_attempt_that_asks_for_more_time_has_it(client: AsyncClient, worker: Worker, blocking: bool) -> None:
+    enough = threading.Event()
+
+    async def patient(ctx: Context) -> None:
+        await ctx.extend(3600)
+        await asyncio.to_thread(enough.wait, PATIENCE_SECONDS)
+
+    def steady(ctx: SyncContext) -> None:
+        ctx.extend(3600)
+        enough.wait(PATIENCE_SECONDS)
+
+    async def left_s() -> float:
+        now = asyncio.get_running_loop().time()
+        return sum(max(execution.times_out_at - now - 1000, 0) for execution in worker._running.values())
+
+    worker.handler("t.patient")(steady if blocking else patient)
+    async with running(worker):
+        made = await client.enqueue("t.patient", timeout=60)
+        assert await eventually(left_s, what="more time than the job has") > 2000
+        enough.set()
+        assert (await client.wait(made.job_id, timeout=PATIENCE_SECONDS)).state is State.SUCCEEDED
+
+
+async def test_a_retry_may_hold_the_gate(client: AsyncClient, worker: Worker, cell: Cell) -> None:
+    @worker.handler("t.told")
+    async def told(ctx: Context) -> None:
+        raise Retry("too many requests", after=500, gate=True)
+
+    async with running(worker):
+        made = await client.enqueue("t.told", gate="host:example.com")
+
+        async def held() -> list[dict[str, Any]]:
+            return await cell.look(
+                "select held_until - at as for from leasehold.gate_word where held_until is not null"
+            )
+
+        assert (await eventually(held))[0]["for"] == "00:08:20"
+        assert (await client.get(made.job_id)).state is State.SCHEDULED
 
 
 async def test_every_way_to_end(client: AsyncClient, worker: Worker, worker_db: Database) -> None:

@@ -266,6 +266,8 @@ export interface ErrorIn {
   type?: string;
   message?: string;
   traceback?: string | null;
+  /** Hold the job's gate for so long. */
+  gate_after_s?: number | null;
 }
 
 export interface EventOut {

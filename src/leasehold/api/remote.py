@@ -7,6 +7,7 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 from uuid import UUID
 
 from fastapi import Request, Response
@@ -209,9 +210,11 @@ def _ended(one: EndedIn) -> Ended:
 
 def _error(error: ErrorIn) -> str:
     """As an exception of our own workers is kept: see ``outcomes.describe``."""
-    told = {"type": storable(error.type), "message": storable(redact(error.message))[:4000]}
+    told: dict[str, Any] = {"type": storable(error.type), "message": storable(redact(error.message))[:4000]}
     if error.traceback:
         told["traceback"] = storable(redact(error.traceback))[-6000:]
+    if error.gate_after_s is not None:
+        told["gate_after_s"] = error.gate_after_s
     return payload.encode(told, what="error")
 
 

@@ -60,6 +60,7 @@ class ErrorIn(Ask):
     type: str = Field("Error", max_length=200)
     message: str = Field("", max_length=20_000)
     traceback: str | None = Field(None, max_length=100_000)
+    gate_after_s: Number | None = Field(None, ge=0, le=86_400, description="Hold the job's gate for so long.")
 
 
 class EndedIn(Ask):

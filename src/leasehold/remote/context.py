@@ -3,7 +3,7 @@
 import asyncio
 import json
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -24,9 +24,10 @@ _LEVELS = {"info": 20, "warning": 30, "error": 40}
 class Attempt:
     """What both contexts share: the grant, what the worker told it, and how what is said becomes a call."""
 
-    def __init__(self, grant: Grant, worker_id: str) -> None:
+    def __init__(self, grant: Grant, worker_id: str, move_timeout: Callable[[float], object]) -> None:
         self.grant = grant
         self.worker_id = worker_id
+        self.move_timeout = move_timeout  # to so many seconds from now; from any thread
         self.cancelled = threading.Event()  # for handlers in threads
         self.told = asyncio.Event()  # for those in the event loop
 
@@ -43,9 +44,8 @@ class Attempt:
         emit("handler says", level=_LEVELS[level], text=text, fields=dict(fields))
         return self._say({"type": "log", "level": level, "message": text, "fields": _plain(fields)})
 
-    def extend(self, seconds: float | None) -> Call[datetime]:
-        wanted = self.grant.timeout_s if seconds is None else seconds
-        return calls.extend(self.worker_id, self.grant.token, wanted)
+    def extend(self, seconds: float) -> Call[datetime]:
+        return calls.extend(self.worker_id, self.grant.token, seconds)
 
     def _say(self, said: Mapping[str, Any]) -> Call[None]:
         return calls.say(self.worker_id, {"token": str(self.grant.token), **said})
@@ -106,7 +106,10 @@ class Context(_Facts):
 
     async def extend(self, seconds: float | None = None) -> datetime:
         """Move the hard timeout to so many seconds from now (default: the job's timeout); the new deadline."""
-        return await self._client.ask(self._attempt.extend(seconds))
+        wanted = self.timeout_s if seconds is None else seconds
+        deadline = await self._client.ask(self._attempt.extend(wanted))
+        self._attempt.move_timeout(wanted)
+        return deadline
 
     async def enqueue(self, kind: str, value: Any = None, *, key: str | None = None, **options: Any) -> Enqueued:
         """Ask for a job of the key's tenant; the key needs the scope ``jobs:write`` too."""
@@ -149,7 +152,10 @@ class SyncContext(_Facts):
         self._client.ask(self._attempt.progress(percent, message))
 
     def extend(self, seconds: float | None = None) -> datetime:
-        return self._client.ask(self._attempt.extend(seconds))
+        wanted = self.timeout_s if seconds is None else seconds
+        deadline = self._client.ask(self._attempt.extend(wanted))
+        self._attempt.move_timeout(wanted)
+        return deadline
 
     def enqueue(self, kind: str, value: Any = None, *, key: str | None = None, **options: Any) -> Enqueued:
         return self._client.enqueue(kind, value, key=key, **options)

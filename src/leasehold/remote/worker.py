@@ -61,14 +61,30 @@ class _Handler:
 class _Execution:
     """An attempt while it runs."""
 
-    def __init__(self, grant: Grant, handler: _Handler, worker_id: str) -> None:
-        self.attempt = Attempt(grant, worker_id)
+    def __init__(self, grant: Grant, handler: _Handler, worker_id: str, loop: asyncio.AbstractEventLoop) -> None:
+        self.attempt = Attempt(grant, worker_id, lambda seconds: loop.call_soon_threadsafe(self.time_out_in, seconds))
         self.grant = grant
         self.handler = handler
         self.started_at = time.monotonic()
         self.stop: Stop | None = None
         self.task: asyncio.Task[None] | None = None
         self.timers: list[asyncio.TimerHandle] = []
+        self._loop = loop
+        self._timeout = loop.call_later(grant.timeout_s, self.interrupt, Stop.TIMED_OUT)
+
+    @property
+    def times_out_at(self) -> float:
+        """By the loop's clock."""
+        return self._timeout.when()
+
+    def time_out_in(self, seconds: float) -> None:
+        """Call it in the thread of the event loop."""
+        self._timeout.cancel()
+        self._timeout = self._loop.call_later(seconds, self.interrupt, Stop.TIMED_OUT)
+
+    def end(self) -> None:
+        for timer in (self._timeout, *self.timers):
+            timer.cancel()
 
     def interrupt(self, why: Stop) -> None:
         """A thread cannot be interrupted: its handler is told, and its end is waited for."""
@@ -267,9 +283,8 @@ class Worker:
             log.emit("unknown kind", level=logging.WARNING, kind=grant.kind, known=sorted(self._handlers))
             self._end(grant, {"outcome": "released", "delay_s": _LATER_SECONDS * random.uniform(0.8, 1.2)})
             return
-        execution = _Execution(grant, handler, worker_id)
+        execution = _Execution(grant, handler, worker_id, self._loop)
         self._running[grant.token] = execution
-        execution.timers.append(self._loop.call_later(grant.timeout_s, execution.interrupt, Stop.TIMED_OUT))
         execution.task = asyncio.create_task(self._attempt(execution))
 
     async def _attempt(self, execution: _Execution) -> None:
@@ -283,8 +298,7 @@ class Worker:
             except BaseException as error:  # whatever a handler raises, the worker lives
                 ended = _judge(execution, error)
         finally:
-            for timer in execution.timers:
-                timer.cancel()
+            execution.end()
             self._running.pop(execution.grant.token, None)
             if execution.stop is Stop.LOST:
                 ended = None
