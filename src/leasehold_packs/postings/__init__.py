@@ -1,0 +1,21 @@
+"""Job postings: boards that are asked in turn, postings that open, change, close and come back, and a search for them.
+
+Pure       boards (whose list is it, and what does it say)   posting (facts and differences)   pay   traits   wording
+Work       detecting (a pasted address)   handlers (the kinds)   settling (the end of a source)   clusters   vocabulary
+           matching (saved searches)
+Outside    requests (sources, runs)   search   people (saved searches, board, preferences)   routes   commands
+
+Needs the extra ``postings``.
+"""
+
+from importlib.resources import files
+
+from leasehold.packs import Pack
+from leasehold_packs.postings.handlers import app
+
+pack = Pack(
+    name="postings",
+    app=app,
+    migrations=files(__name__) / "migrations",
+    routes="leasehold_packs.postings.routes:routes",
+)

@@ -1,0 +1,246 @@
+"""``leasehold postings …``."""
+
+import asyncio
+from typing import Annotated, Any
+from uuid import UUID
+
+import typer
+
+from leasehold import shell
+
+app = typer.Typer(help="Job postings: follow boards, search, see what changed.", no_args_is_help=True)
+
+_POLL_SECONDS = 0.5
+_PATIENCE_SECONDS = 120.0
+Source = Annotated[UUID, typer.Argument(help="The id of a source.")]
+
+
+@app.command()
+@shell.command
+async def detect(url: str, tenant: shell.TenantOption = None, json: shell.Json = False) -> None:
+    """Say which board an address belongs to, and what it lists; nothing is kept. A worker must be running."""
+    from leasehold.errors import BadInput
+    from leasehold_packs.postings import requests
+    from leasehold_packs.postings.handlers import QUEUE
+
+    requests.http_url(url)
+    async with shell.tenant(tenant) as access:
+        made = await access.client.enqueue("postings.detect", {"url": url}, queue=QUEUE)
+        job = await access.client.wait(made.job_id, timeout=_PATIENCE_SECONDS)
+    if job.state != "succeeded":
+        raise BadInput(f"the address cannot be read: {(job.error or {}).get('message') or job.state}")
+    found: dict[str, Any] = job.result
+    if json:
+        shell.print_json(found)
+    elif not found["supported"]:
+        shell.say(found["hint"])
+    else:
+        shell.say(
+            f"{found['board']} board {found['slug'] or found['base']} of {found['company']}: {found['listed']} postings"
+        )
+        shell.print_table(["title", "places", "remote"], [_preview(one) for one in found["postings"]])
+    if not found["supported"]:
+        raise typer.Exit(1)
+
+
+@app.command()
+@shell.command
+async def add(
+    url: Annotated[str | None, typer.Argument(help="Of a board, or of a page about jobs.")] = None,
+    board: Annotated[str | None, typer.Option(help="With --slug, instead of a url.")] = None,
+    slug: Annotated[str | None, typer.Option(help="The company's name at the board.")] = None,
+    base: Annotated[str | None, typer.Option(help="For a board on a host of its own.")] = None,
+    company: Annotated[str | None, typer.Option(help="As it is to be called.")] = None,
+    title: Annotated[list[str] | None, typer.Option(help="Only titles with this word; may be given again.")] = None,
+    exclude: Annotated[list[str] | None, typer.Option(help="No titles with this word; may be given again.")] = None,
+    tenant: shell.TenantOption = None,
+) -> None:
+    """Follow a board."""
+    from leasehold_packs.postings import requests
+    from leasehold_packs.postings.options import Options
+
+    options = Options(title_include=title or [], title_exclude=exclude or [])
+    new = requests.NewSource(url=url, board=board, slug=slug, base=base, company=company)
+    async with shell.tenant(tenant) as access:
+        if (await access.client.gates.get(requests.GATES)).rule is None:
+            await access.client.gates.set(requests.GATES, **requests.BREAKER)
+        async with access.transaction() as tx:
+            made = await requests.add_source(tx, access.tenant_id, new, options)
+    print(made["source_id"])
+
+
+@app.command()
+@shell.command
+async def sources(tenant: shell.TenantOption = None, json: shell.Json = False) -> None:
+    """All sources with their health."""
+    from leasehold_packs.postings import requests
+
+    async with shell.tenant(tenant) as access, access.transaction() as tx:
+        found = await requests.list_sources(tx)
+    if json:
+        shell.print_json(found)
+    else:
+        names = ["source_id", "company", "board", "open", "health", "last_ok_at", "problem"]
+        shell.print_table(names, [[one[name] for name in names] for one in found])
+
+
+@app.command()
+@shell.command
+async def run(
+    source: Annotated[list[UUID] | None, typer.Argument(help="All enabled ones if left out.")] = None,
+    details: Annotated[str, typer.Option(help="due, or all: read every text again.")] = "due",
+    tenant: shell.TenantOption = None,
+    json: shell.Json = False,
+) -> None:
+    """Ask sources what they list now, and wait for the end; a worker must be running."""
+    from leasehold_packs.postings import requests
+
+    if details not in ("due", "all"):
+        raise typer.BadParameter(f"{details} is neither due nor all", param_hint="--details")
+    async with shell.tenant(tenant) as access:
+        async with access.transaction() as tx:
+            asked = await requests.ask_run(tx, access.tenant_id, access.actor, sources=source or None, details=details)
+        ended = await _ended(access, asked.run_id)
+    if json:
+        shell.print_json(ended)
+    else:
+        for one in ended["sources"]:
+            told = ", ".join(f"{n} {name}" for name, n in one["counts"].items() if n) or one["problem"]
+            shell.say(f"{one['company']} ({one['board']}): {one['state']}, {told}")
+    if ended["state"] != "succeeded":
+        raise typer.Exit(1)
+
+
+@app.command()
+@shell.command
+async def cancel(run_id: UUID, tenant: shell.TenantOption = None) -> None:
+    """Abort a run."""
+    from leasehold_packs.postings import requests
+
+    async with shell.tenant(tenant) as access:
+        async with access.transaction() as tx:
+            flow_id = await requests.stop_run(tx, run_id, "canceled")
+        if flow_id:
+            await access.client.flows.cancel(flow_id, "the run was canceled")
+
+
+@app.command()
+@shell.command
+async def runs(tenant: shell.TenantOption = None, json: shell.Json = False) -> None:
+    """The newest runs first."""
+    from leasehold_packs.postings import requests
+
+    async with shell.tenant(tenant) as access, access.transaction() as tx:
+        found = await requests.list_runs(tx)
+    if json:
+        shell.print_json(found)
+    else:
+        names = ["run_id", "state", "sources", "created_at", "finished_at"]
+        shell.print_table(names, [[one[name] for name in names] for one in found])
+
+
+@app.command()
+@shell.command
+async def closings(
+    source: Source,
+    close: Annotated[bool, typer.Option("--close/--keep", help="Whether what is missing is really gone.")],
+    tenant: shell.TenantOption = None,
+) -> None:
+    """Decide about postings that vanished all at once."""
+    from leasehold_packs.postings import requests
+
+    async with shell.tenant(tenant) as access, access.transaction() as tx:
+        told = await requests.decide(tx, access.tenant_id, source, close=close)
+    shell.say(f"{told['closed']} closed")
+
+
+@app.command()
+@shell.command
+async def search(
+    q: Annotated[str, typer.Argument(help='Words, "phrases", -without, or.')] = "",
+    exact: Annotated[bool, typer.Option(help="Put nothing right.")] = False,
+    limit: Annotated[int, typer.Option(min=1, max=1000)] = 20,
+    tenant: shell.TenantOption = None,
+    json: shell.Json = False,
+) -> None:
+    """Search postings that are open."""
+    from leasehold_packs.postings import requests
+    from leasehold_packs.postings import search as searching
+
+    async with shell.tenant(tenant) as access, access.transaction() as tx:
+        question = searching.asked(searching.Query(q=q or None))
+        found = await searching.find(tx, question, limit=limit, exact=exact)
+        postings = await requests.read_postings(tx, found.ids)
+    if found.corrected is not None:
+        shell.say(f"showing results for {found.corrected}; --exact searches for {q}")
+    if json:
+        shell.print_json(postings)
+    else:
+        rows = [[one["posting_id"], one["company"], one["title"], " | ".join(one["locations"])] for one in postings]
+        shell.print_table(["posting", "company", "title", "places"], rows)
+
+
+@app.command()
+@shell.command
+async def show(posting_id: UUID, tenant: shell.TenantOption = None) -> None:
+    """All about one posting, as JSON: its text, what became of it, where else it is listed."""
+    from leasehold_packs.postings import requests
+
+    async with shell.tenant(tenant) as access, access.transaction() as tx:
+        shell.print_json(await requests.get_posting(tx, posting_id))
+
+
+@app.command()
+@shell.command
+async def export(
+    form: Annotated[str, typer.Option("--format", help="csv or json.")] = "csv", tenant: shell.TenantOption = None
+) -> None:
+    """Print all postings that are open."""
+    from leasehold_packs.postings import report, requests
+    from leasehold_packs.postings import search as searching
+
+    if form not in ("csv", "json"):
+        raise typer.BadParameter(f"{form} is neither csv nor json", param_hint="--format")
+    async with shell.tenant(tenant) as access, access.transaction() as tx:
+        found = await searching.find(tx, searching.asked(searching.Query()), limit=10_000)
+        postings = await requests.read_postings(tx, found.ids)
+    if form == "csv":
+        print(report.as_csv(postings), end="")
+    else:
+        shell.print_json(postings)
+
+
+@app.command()
+@shell.command
+async def demo(
+    rounds: Annotated[
+        int, typer.Option(min=1, max=100, help="Runs, with a changed board before each but the first.")
+    ] = 3,
+    port: Annotated[
+        int, typer.Option(help="Of the made-up board; the worker must be allowed to fetch from it.")
+    ] = 8765,
+    tenant: shell.TenantOption = None,
+) -> None:
+    """Serve a made-up board on this machine, follow it, change it, and tell what was seen; no internet is needed.
+
+    The worker needs LEASEHOLD_FETCH_ALLOW=127.0.0.1:8765.
+    """
+    from leasehold_packs.postings import demo as demonstration
+
+    async with shell.tenant(tenant) as access:
+        await demonstration.run(access, rounds=rounds, port=port, tell=shell.say)
+
+
+async def _ended(access: Any, run_id: UUID) -> dict[str, Any]:
+    from leasehold_packs.postings import requests
+
+    while True:
+        async with access.transaction() as tx:
+            now = await requests.get_run(tx, run_id)
+        if now["state"] != "running":
+            return now
+        await asyncio.sleep(_POLL_SECONDS)
+
+
+def _preview(one: dict[str, Any]) -> list[str]:
+    return [one["title"], " | ".join(one["locations"]), one["remote"] or ""]

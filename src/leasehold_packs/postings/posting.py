@@ -1,0 +1,157 @@
+"""A posting as a board tells it, and the facts by which one is compared with what it was before."""
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from leasehold_packs.postings import pay, traits
+from leasehold_packs.postings.pay import Salary
+from leasehold_packs.webfacts.change import facts_digest
+
+#: The version of the rules that make the facts: a posting that is read by other rules has not changed by that.
+EXTRACTOR = "1"
+#: The share of words from which on another wording is another description.
+MATERIAL = 0.02
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Posting:
+    """``description`` is None where a list does not carry it. ``mark`` is what a list says about its last change."""
+
+    external_id: str
+    url: str
+    title: str
+    locations: tuple[str, ...] = ()
+    remote: str | None = None
+    employment: str | None = None
+    level: str | None = None
+    department: str | None = None
+    requisition: str | None = None
+    salary: Salary | None = None
+    posted_at: str | None = None
+    valid_through: str | None = None
+    language: str | None = None
+    description: str | None = None
+    mark: str | None = None
+
+    def with_detail(self, detail: "Posting") -> "Posting":
+        """What the detail says, and what only the list has said."""
+        ours = {name: getattr(self, name) for name in self.__slots__}
+        theirs = {name: value for name in self.__slots__ if (value := getattr(detail, name)) not in (None, (), "")}
+        kept = {"external_id": self.external_id, "url": self.url, "mark": self.mark}
+        return replace(self, **ours | theirs | kept)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference:
+    """What is other than before, by field; ``minor`` if it is a few words of the description alone."""
+
+    fields: dict[str, Any]
+    minor: bool
+
+
+def facts_of(posting: Posting) -> dict[str, Any]:
+    """The facts that count, and beside them what was published; plain JSON."""
+    text = posting.description or ""
+    words = _words(text)
+    salary = posting.salary or pay.of_text(words)
+    return {
+        "title": posting.title,
+        "locations": sorted(set(posting.locations)),
+        "remote": traits.remote_of(posting.remote, " ".join(posting.locations), posting.title),
+        "employment": traits.employment_of(posting.employment),
+        "employment_text": posting.employment,
+        "seniority": traits.seniority_of(posting.title, posting.level),
+        "level_text": posting.level,
+        "department": posting.department,
+        "requisition": posting.requisition,
+        "salary": _salary(salary),
+        "amounts": pay.amounts(words),
+        "posted_at": posting.posted_at,
+        "valid_through": posting.valid_through,
+        "language": posting.language,
+        "url": posting.url,
+        "description": text,
+    }
+
+
+#: What decides whether a posting has changed. Addresses, dates and marks of boards change without a reader seeing it.
+COUNTED = (
+    "title",
+    "locations",
+    "remote",
+    "employment",
+    "department",
+    "salary",
+    "amounts",
+    "valid_through",
+    "description",
+)
+
+
+def digest_of(facts: dict[str, Any]) -> str:
+    """SHA-256 of the canonical JSON (RFC 8785) of the facts that count."""
+    counted = {name: facts.get(name) for name in COUNTED}
+    return facts_digest(counted | {"description": _words(facts["description"]), "extractor": EXTRACTOR})
+
+
+def compare(before: dict[str, Any], after: dict[str, Any]) -> Difference:
+    fields: dict[str, Any] = {
+        name: [before.get(name), after.get(name)]
+        for name in COUNTED
+        if name != "description" and before.get(name) != after.get(name)
+    }
+    share = _reworded(before["description"], after["description"])
+    if share:
+        fields["description"] = {"share": round(share, 4)}
+    return Difference(fields=fields, minor=fields.keys() <= {"description"} and share < MATERIAL)
+
+
+def merged(postings: list[Posting]) -> list[Posting]:
+    """Each posting once: boards list one for each of its places. In the order of the board."""
+    found: dict[str, Posting] = {}
+    for one in postings:
+        if (known := found.get(one.external_id)) is None:
+            found[one.external_id] = one
+        else:
+            found[one.external_id] = replace(known, locations=tuple(dict.fromkeys(known.locations + one.locations)))
+    return list(found.values())
+
+
+def moment(text: str | None) -> datetime | None:
+    """A time that a board wrote, if it has a time zone."""
+    try:
+        found = datetime.fromisoformat((text or "").replace(" UTC", "+00:00"))
+    except ValueError:
+        return None
+    return found if found.tzinfo else None
+
+
+def _salary(salary: Salary | None) -> dict[str, Any] | None:
+    if salary is None:
+        return None
+    return {
+        "min": _number(salary.low),
+        "max": _number(salary.high),
+        "currency": salary.currency,
+        "interval": salary.interval,
+        "text": salary.text,
+    }
+
+
+def _number(value: Any) -> str | None:
+    return None if value is None else format(value.normalize(), "f")
+
+
+def _reworded(before: str, after: str) -> float:
+    """The share of words that are in one of the texts and not in the other."""
+    if _words(before) == _words(after):
+        return 0.0
+    old, new = Counter(before.split()), Counter(after.split())
+    changed = max((old - new).total(), (new - old).total())
+    return max(changed, 1) / max(old.total(), new.total(), 1)
+
+
+def _words(text: str) -> str:
+    return " ".join(text.split())

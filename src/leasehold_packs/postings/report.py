@@ -1,0 +1,54 @@
+"""Postings for other programs: CSV and JSON, and an Atom feed of what a saved search was told of."""
+
+import csv
+import io
+from datetime import datetime
+from typing import Any
+from xml.sax.saxutils import escape, quoteattr
+
+COLUMNS = (
+    "posting_id", "company", "title", "state", "locations", "remote", "employment", "seniority", "department",
+    "yearly_min", "yearly_max", "currency", "salary", "posted_at", "first_seen", "last_seen", "closed_at", "url",
+)  # fmt: skip
+
+
+def as_csv(postings: list[dict[str, Any]]) -> str:
+    """One line for each posting. A cell never begins like a formula."""
+    out = io.StringIO()
+    writer = csv.writer(out)
+    writer.writerow(COLUMNS)
+    for one in postings:
+        shown = one | {"locations": " | ".join(one["locations"]), "salary": (one["salary"] or {}).get("text")}
+        cells = ["" if shown[name] is None else str(shown[name]) for name in COLUMNS]
+        writer.writerow([f"'{cell}" if cell[:1] in tuple("=+-@\t\r") else cell for cell in cells])
+    return out.getvalue()
+
+
+def as_atom(search: dict[str, Any], matches: list[dict[str, Any]], *, address: str) -> str:
+    """RFC 4287; an entry for each time that a posting was told of."""
+    newest: datetime = matches[0]["at"] if matches else search["created_at"]
+    entries = "".join(_entry(one) for one in matches)
+    return (
+        '<?xml version="1.0" encoding="utf-8"?>\n<feed xmlns="http://www.w3.org/2005/Atom">'
+        f"<id>urn:uuid:{search['search_id']}</id><title>{_text(search['name'])}</title>"
+        f"<updated>{newest.isoformat()}</updated><author><name>Leasehold</name></author>"
+        f'<link rel="self" href={quoteattr(address)}/>{entries}</feed>\n'
+    )
+
+
+def _entry(match: dict[str, Any]) -> str:
+    title = f"{match['title']} at {match['company']}"
+    return (
+        f"<entry><id>urn:uuid:{match['posting_id']}#{match['at'].isoformat()}</id><title>{_text(title)}</title>"
+        f"<updated>{match['at'].isoformat()}</updated><link href={quoteattr(_clean(match['url']))}/>"
+        f"<category term={quoteattr(match['kind'])}/><summary>{_text(match['place'])}</summary></entry>"
+    )
+
+
+def _text(text: str) -> str:
+    return escape(_clean(text))
+
+
+def _clean(text: str) -> str:
+    """Without what XML cannot hold."""
+    return "".join(letter for letter in text if letter >= " " and letter not in "\ufffe\uffff")

@@ -1,0 +1,142 @@
+"""Questions about postings: words with filters, put right where a word is written by nobody, page by page."""
+
+import json
+import re
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated, Any, Literal
+from uuid import UUID
+
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic.dataclasses import dataclass as checked
+
+from leasehold.errors import BadInput
+from leasehold_packs.postings.statements import Statements
+from leasehold_packs.postings.vocabulary import WORD, nearest
+
+MOST_LETTERS = 500
+_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+_SHORTEST = 4
+Remote = Literal["remote", "hybrid", "onsite"]
+State = Literal["open", "suspect", "closed"]
+Level = Literal["intern", "junior", "mid", "senior", "lead", "staff", "principal", "manager", "director", "executive"]
+Employment = Literal["full_time", "part_time", "contract", "temporary", "internship", "volunteer", "other"]
+Text = Annotated[str, Field(max_length=MOST_LETTERS)]
+Currency = Annotated[str, Field(pattern="^[A-Z]{3}$")]
+
+
+@checked(frozen=True, kw_only=True, config=ConfigDict(extra="forbid"))
+class Query:
+    """What is looked for. Lists are alternatives; what is left out does not matter."""
+
+    q: Text | None = None
+    company: Annotated[list[UUID], Field(max_length=100)] = Field(default_factory=list)
+    source: Annotated[list[UUID], Field(max_length=100)] = Field(default_factory=list)
+    remote: list[Remote] = Field(default_factory=list)
+    seniority: list[Level] = Field(default_factory=list)
+    employment: list[Employment] = Field(default_factory=list)
+    state: list[State] = Field(default_factory=list)  # open and suspect, unless it says so
+    place: Annotated[str, Field(min_length=1, max_length=100)] | None = None
+    salary_min: Annotated[float, Field(ge=0, le=1e12)] | None = None  # by the year
+    currency: Currency | None = None
+    since: datetime | None = None  # first seen then or later
+    as_of: datetime | None = None  # as it was then
+    duplicates: bool = False  # of one job on several boards
+
+    def __post_init__(self) -> None:
+        if (self.salary_min is None) != (self.currency is None):
+            raise BadInput("salary_min and currency belong together", hint="salary_min=100000&currency=USD")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """``corrected`` is the question that was answered instead, or None."""
+
+    ids: list[UUID]
+    next_cursor: str | None
+    corrected: str | None
+
+
+def asked(query: Query, *, only: list[UUID] | None = None, preference: dict[str, Any] | None = None) -> dict[str, Any]:
+    """The question as SQL takes it."""
+    states = query.state or ["open", "suspect"]
+    told: dict[str, Any] = {
+        "q": _UNSTORABLE.sub(" ", query.q)[:MOST_LETTERS] if query.q and query.q.strip() else None,
+        "company_id": [str(one) for one in query.company] or None,
+        "source_id": [str(one) for one in query.source] or None,
+        "posting_id": None if only is None else [str(one) for one in only],
+        "remote": query.remote or None,
+        "seniority": query.seniority or None,
+        "employment": query.employment or None,
+        "state": states if query.as_of is None else None,
+        "place": _UNSTORABLE.sub(" ", query.place) if query.place else None,
+        "salary_min": query.salary_min,
+        "currency": query.currency,
+        "since": query.since.isoformat() if query.since else None,
+        "as_of": query.as_of.isoformat() if query.as_of else None,
+        "duplicates": query.duplicates or None,
+    }
+    return {name: value for name, value in (told | (preference or {})).items() if value is not None}
+
+
+async def find(
+    tx: Statements, question: dict[str, Any], *, limit: int = 50, cursor: str | None = None, exact: bool = False
+) -> Found:
+    """The postings that answer a question, unless ``exact`` after its words were put right."""
+    corrected = None if exact or "q" not in question else await correct(tx, question["q"])
+    if corrected is not None:
+        question = question | {"q": corrected}
+    rows = await tx.fetch(
+        "select posting_id, first, first_seen from leasehold_postings.find_postings($1, $2, $3)",
+        json.dumps(question), limit + 1, json.dumps(_place(cursor)) if cursor else None,
+    )  # fmt: skip
+    last = _cursor(rows[limit - 1]) if len(rows) > limit else None
+    return Found(ids=[row["posting_id"] for row in rows[:limit]], next_cursor=last, corrected=corrected)
+
+
+async def facets(tx: Statements, question: dict[str, Any]) -> dict[str, Any]:
+    """How many answer it, and how many of them each further choice would leave."""
+    rows = await tx.fetch("select name, value, n from leasehold_postings.count_postings($1)", json.dumps(question))
+    told: dict[str, Any] = {"total": 0, "facets": {}}
+    for row in rows:
+        if row["name"] == "all":
+            told["total"] = row["n"]
+        elif row["value"] is not None:
+            told["facets"].setdefault(row["name"], []).append({"value": row["value"], "n": row["n"]})
+    return told
+
+
+async def correct(tx: Statements, q: str) -> str | None:
+    """The question with words that somebody writes instead of those that nobody does; None if there are none."""
+    words = {word.lower() for word in WORD.findall(q) if len(word) >= _SHORTEST}
+    if not words:
+        return None
+    unknown = await tx.fetch("select * from leasehold_postings.unknown_words($1)", sorted(words))
+    better: dict[str, str] = {}
+    for row in unknown:
+        like = await tx.fetch("select word, n from leasehold_postings.words_like($1)", row[0])
+        if found := nearest(row[0], [(one["word"], one["n"]) for one in like]):
+            better[row[0]] = found
+    if not better:
+        return None
+    return WORD.sub(lambda word: better.get(word[0].lower(), word[0]), q)
+
+
+_CURSOR = TypeAdapter(tuple[int, datetime, UUID])
+
+
+def _cursor(row: Any) -> str:
+    place = [row["first"], row["first_seen"].isoformat(), str(row["posting_id"])]
+    return urlsafe_b64encode(json.dumps(place).encode()).decode().rstrip("=")
+
+
+def _place(cursor: str) -> list[Any]:
+    try:
+        raw = urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4))
+        first, seen, id_ = _CURSOR.validate_json(raw)
+    except (ValueError, ValidationError):
+        raise BadInput("the cursor is none of ours", hint="use next_cursor of the page before") from None
+    if not -(2**31) <= first < 2**31 or seen.tzinfo is None:
+        raise BadInput("the cursor is none of ours", hint="use next_cursor of the page before")
+    return [first, seen.isoformat(), str(id_)]

@@ -1,0 +1,117 @@
+"""A worker with the pack, boards on loopback, and somebody who asks for runs."""
+
+import gzip
+import json
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from leasehold import Leasehold
+from leasehold.access import Access
+from leasehold.client import Backend
+from leasehold.engine import migrate
+from leasehold.engine.database import Database
+from leasehold.settings import Settings
+from leasehold_packs.postings import pack, requests, search
+from leasehold_packs.postings.options import GAP, Options
+from leasehold_packs.postings.requests import NewSource
+from tests.cell import Cell
+from tests.corpora.data import CORPORA
+from tests.net.world import serving
+from tests.packs.postings.replay import Board, Boards, Job
+from tests.waiting import eventually
+from tests.worker.running import FAST, running
+
+
+class Tracker:
+    """Adds boards of a server as sources, runs them, and looks at what became of the postings."""
+
+    def __init__(self, access: Access, port: int) -> None:
+        self.access = access
+        self.base = f"http://127.0.0.1:{port}"
+
+    async def add(self, board: Board, *, company: str = "Acme", **options: Any) -> UUID:
+        new = NewSource(board=board.shape, slug=board.slug, base=self.base, company=company)
+        async with self.access.transaction() as tx:
+            source = await requests.add_source(tx, self.access.tenant_id, new, Options(**options))
+        source_id: UUID = source["source_id"]
+        return source_id
+
+    async def start(self, *sources: UUID, details: str = "due") -> UUID:
+        async with self.access.transaction() as tx:
+            asked = await requests.ask_run(
+                tx, self.access.tenant_id, self.access.actor, sources=list(sources) or None, details=details
+            )
+        return asked.run_id
+
+    async def run(self, *sources: UUID, details: str = "due") -> dict[str, Any]:
+        return await self.ended(await self.start(*sources, details=details))
+
+    async def ended(self, run_id: UUID) -> dict[str, Any]:
+        async def look() -> dict[str, Any]:
+            async with self.access.transaction() as tx:
+                run = await requests.get_run(tx, run_id)
+            return {} if run["state"] == "running" else run
+
+        return await eventually(look, what="the end of the run", seconds=300)
+
+    async def source(self, source_id: UUID) -> dict[str, Any]:
+        async with self.access.transaction() as tx:
+            return await requests.get_source(tx, source_id)
+
+    async def find(
+        self, q: str | None = None, *, exact: bool = False, **query: Any
+    ) -> tuple[list[dict[str, Any]], search.Found]:
+        question = search.asked(search.Query(q=q, **query))
+        async with self.access.transaction() as tx:
+            found = await search.find(tx, question, limit=1000, exact=exact)
+            return await requests.read_postings(tx, found.ids, text=True), found
+
+    async def states(self, source_id: UUID | None = None) -> dict[str, int]:
+        async with self.access.transaction() as tx:
+            rows = await tx.fetch(
+                "select state, count(*) as n from leasehold_postings.posting"
+                " where $1::uuid is null or source_id = $1 group by state",
+                source_id,
+            )
+        return {row["state"]: row["n"] for row in rows}
+
+
+Opened = Callable[[Boards], Any]
+
+
+@pytest.fixture
+async def tracking(cell: Cell, api_db: Database, monkeypatch: pytest.MonkeyPatch) -> Opened:
+    monkeypatch.setenv(GAP, "0.001")
+    await migrate.migrate(cell.cluster.url(cell.name), packs=[pack.files])
+
+    @asynccontextmanager
+    async def opened(boards: Boards) -> AsyncIterator[Tracker]:
+        async with serving(boards) as port:
+            settings = replace(FAST, fetch_allow=f"127.0.0.1:{port}", fetch_gap_seconds=0.0001)
+            app = Leasehold(settings)
+            app.include(pack.app)
+            async with running(cell, app, settings):
+                yield Tracker(Access(Backend(Settings(), api_db), cell.tenant_a, "test"), port)
+
+    return opened
+
+
+def uber() -> list[Job]:
+    """370 real postings."""
+    with gzip.open(CORPORA / "postings" / "uber.json.gz") as file:
+        jobs = json.load(file)["jobs"]
+    return [
+        Job(
+            id=job["id"],
+            title=job["title"],
+            locations=tuple(job["locations"]),
+            text=job["description"],
+            department=job["department"],
+        )
+        for job in jobs
+    ]
