@@ -20,6 +20,7 @@ from leasehold.job import Ended, State
 from leasehold.settings import Settings
 from tests.api.conftest import Hand, Keys, bearer, problem, settings_of
 from tests.cell import Cell
+from tests.waiting import PATIENCE_SECONDS
 
 LIVE = {"Accept": "text/event-stream"}
 
@@ -74,7 +75,7 @@ async def following(
 
 
 async def rest(found: AsyncIterator[Message]) -> list[Message]:
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(PATIENCE_SECONDS):
         return [message async for message in found]
 
 
@@ -159,7 +160,10 @@ async def test_a_quiet_stream_is_pinged_and_says_when_to_come_back(
 ) -> None:
     monkeypatch.setattr("leasehold.api.events.PING_SECONDS", 0.05)
     job = await ask(live)
-    async with asyncio.timeout(10), live.stream("GET", f"/v1/jobs/{job}/events", headers=LIVE) as response:
+    async with (
+        asyncio.timeout(PATIENCE_SECONDS),
+        live.stream("GET", f"/v1/jobs/{job}/events", headers=LIVE) as response,
+    ):
         lines = response.aiter_lines()
         assert await anext(lines) == "retry: 2000"
         while await anext(lines) != ": ping":
@@ -208,7 +212,7 @@ async def test_a_tenant_has_so_many_streams_and_the_next_is_told(cell: Cell, key
             theirs = (await live.post("/v1/jobs", json={"kind": "t.work"}, headers=bearer(key.b))).json()["job_id"]
             async with live.stream("GET", f"/v1/jobs/{theirs}/events", headers=LIVE | bearer(key.b)) as response:
                 assert response.status_code == 200
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE_SECONDS):
             while (await live.get(f"/v1/jobs/{job}/explain", headers=LIVE)).status_code != 200:
                 pass
         async with following(live, job) as again:
@@ -216,7 +220,7 @@ async def test_a_tenant_has_so_many_streams_and_the_next_is_told(cell: Cell, key
 
 
 async def test_a_server_that_stops_lets_its_streams_go(cell: Cell, key: Keys) -> None:
-    async with httpx.AsyncClient(headers=bearer(key.a)) as client, asyncio.timeout(20):
+    async with httpx.AsyncClient(headers=bearer(key.a)) as client, asyncio.timeout(PATIENCE_SECONDS):
         async with serving(settings_of(cell, port=0)) as url:
             job = (await client.post(f"{url}/v1/jobs", json={"kind": "t.work"})).json()["job_id"]
             request = client.build_request("GET", f"{url}/v1/jobs/{job}/events", headers=LIVE)
@@ -243,7 +247,7 @@ async def test_queries_do_not_grow_with_readers(
         [made] = await services.backend.enqueue(tenant, "t.work", ["{}"], {}, None)
         grant = await hand.claim()
         waiting = [asyncio.create_task(services.hub.wait(tenant, made.job_id, 20)) for _ in range(90)]
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE_SECONDS):
             while services.hub.streams < 90 or calls.count("job_heads") < 90:  # noqa: ASYNC110
                 await asyncio.sleep(0.01)
         await asyncio.sleep(0.5)  # until all have had their first look
@@ -335,7 +339,7 @@ async def test_streams_are_complete_and_in_order_through_random_reconnects(live:
                     if patience == 0:
                         break
 
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(PATIENCE_SECONDS):
         working = asyncio.create_task(work())
         histories = await asyncio.gather(*(read(job) for job in asked for _ in range(4)))
         await working

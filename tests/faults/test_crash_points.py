@@ -52,7 +52,7 @@ async def test_rows_children_and_outcome_are_all_there_or_none_is_whenever_the_p
         return await has_drained(cell)
 
     with started("4", env=cell.environment() | ENVIRONMENT | SHORT, command=NURSERY) as nursery:
-        await eventually(all_done, what="the end of all jobs", seconds=90)
+        await eventually(all_done, what="the end of all jobs", seconds=300)
         killed = nursery.out.count("killed")
         assert nursery.stopped().code == 0
     crashed = {UUID(name) for name in os.listdir(tmp_path)}

@@ -310,8 +310,8 @@ async def test_hosts_that_hang_do_not_stand_in_the_way_of_others() -> None:
         for n in range(150):
             w.put(f"dead{n}.test", dead, address=f"8.8.4.{n}")
         w.put("shop.test", server)
-        hanging = [asyncio.create_task(w.fetcher.get(f"http://dead{n}.test/", timeout=20)) for n in range(150)]
-        async with asyncio.timeout(10):
+        hanging = [asyncio.create_task(w.fetcher.get(f"http://dead{n}.test/", timeout=600)) for n in range(150)]
+        async with asyncio.timeout(120):
             assert (await w.fetcher.get("http://shop.test/")).body == b"ok"
         for task in hanging:
             task.cancel()

@@ -13,6 +13,7 @@ from leasehold.errors import BadInput, QuotaExceeded
 from leasehold.job import Ended, State
 from tests.cell import Cell
 from tests.sql.test_life import end, enqueue, register
+from tests.waiting import PATIENCE_SECONDS
 
 
 @pytest.fixture
@@ -87,7 +88,7 @@ async def test_the_limit_is_exact_with_many_claimers(limited: Cell, seed: int) -
                 if not grants:
                     await upkeep.unpark(db)
 
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(PATIENCE_SECONDS):
             await asyncio.gather(*(work() for _ in range(6)))
     assert done == 60
     assert 0 < most <= 3
@@ -116,7 +117,7 @@ async def test_many_exchanges_at_once_pass_no_limit_at_any_instant_and_never_dea
                 idle = 0 if grants else idle + 1
                 await asyncio.sleep(dice.choice((0, 0.002)))  # an attempt takes its time
 
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(PATIENCE_SECONDS):
             await asyncio.gather(*(work() for _ in range(8)))
     rows = await cell.look("select tenant_id, started_at, finished_at from leasehold.attempt")
     assert len(rows) == 300
