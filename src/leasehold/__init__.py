@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from leasehold.app import Leasehold
+    from leasehold.batches import Item
     from leasehold.context import Context, SyncContext, SyncTransaction, Transaction
     from leasehold.errors import LeaseholdError
     from leasehold.flows import Flow, approval, chain, chord, group, sleep, step, wait_for
@@ -20,6 +21,7 @@ __all__ = [
     "Fail",
     "Fetched",
     "Flow",
+    "Item",
     "Job",
     "Leasehold",
     "LeaseholdError",
@@ -42,6 +44,7 @@ __all__ = [
 # Imported when they are first asked for: `leasehold --help` and a program that only imports us stay quick.
 _HOMES = {
     "leasehold.app": ("Leasehold",),
+    "leasehold.batches": ("Item",),
     "leasehold.context": ("Context", "SyncContext", "SyncTransaction", "Transaction"),
     "leasehold.errors": ("LeaseholdError",),
     "leasehold.flows": ("Flow", "approval", "chain", "chord", "group", "sleep", "step", "wait_for"),

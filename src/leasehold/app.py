@@ -22,6 +22,7 @@ from typing import Any
 from uuid import UUID
 
 from leasehold import tracing
+from leasehold.batches import BatchFunction, join_batches
 from leasehold.client import Backend, Client
 from leasehold.context import Context
 from leasehold.engine import foreign
@@ -76,6 +77,21 @@ class Leasehold:
                 raise BadInput(f"{kind} has two handlers: {other.__qualname__} and {function.__qualname__}")
             self.handlers[kind] = Handler.of(kind, function, options)
             return Kind(self, self.handlers[kind])
+
+        return register
+
+    def batch(
+        self, kind: str, *, size: int = 100, wait: float = 0.05, **options: Any
+    ) -> Callable[[BatchFunction], "Kind"]:
+        """Let the decorated function handle up to ``size`` jobs at once, or those that came within ``wait`` seconds.
+
+        It takes a list of items, each with ``ctx`` and ``payload``, and gives a list of their results.
+        """
+
+        def register(function: BatchFunction) -> Kind:
+            if options.get("isolate"):
+                raise BadInput(f"{kind}: a batch does not run in a process of its own")
+            return self.handler(kind, **options)(join_batches(kind, function, size=size, wait=wait))
 
         return register
 

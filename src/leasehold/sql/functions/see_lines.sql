@@ -53,7 +53,7 @@ begin
     from (
       select p.tenant_id, count(*)::integer as n, (array_agg(p.job_id order by p.job_id))[1] as first_job
       from (
-        select * from leasehold.parked p where v_tenant is null or p.tenant_id = v_tenant limit p_window
+        select * from leasehold.parked p where p.kind is null and (v_tenant is null or p.tenant_id = v_tenant) limit p_window
       ) p
       group by p.tenant_id
       order by n desc
