@@ -10,17 +10,15 @@ from typing import Any
 from uuid import UUID
 
 from leasehold import Cancel, Context, Flow, Leasehold, Transaction, group
-from leasehold.errors import FetchError
 from leasehold_packs.audits import ending
 from leasehold_packs.audits.options import Options
 from leasehold_packs.audits.visiting import AGENT, Visited, digest, facts, fragment, page_key, plain_url, visit
-from leasehold_packs.webfacts.sitemap import Entry, Kind, read_sitemap
+from leasehold_packs.sitemaps import sitemap_pages
+from leasehold_packs.webfacts.sitemap import Entry
 
 app = Leasehold()
 
 QUEUE = "audits"
-_SITEMAP = re.compile(r"^\s*sitemap\s*:\s*(\S+)", re.IGNORECASE | re.MULTILINE)
-_MOST_SITEMAPS = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,31 +162,7 @@ async def _write_links(tx: Transaction, tenant: UUID, run: Begun, key: bytes | N
 
 
 async def _sitemaps(ctx: Context, run: Begun) -> list[Entry]:
-    """What the sitemaps name, those of robots.txt first. One that cannot be read is said in the job's log."""
     origin = re.match(r"https?://[^/]+", run.url)
     assert origin is not None
-    robots = (await _read(ctx, f"{origin[0]}/robots.txt")).decode("utf-8", "replace")
-    waiting = _SITEMAP.findall(robots) or [f"{origin[0]}/sitemap.xml"]
-    pages: list[Entry] = []
-    seen: set[str] = set()
-    while waiting and len(seen) < _MOST_SITEMAPS and len(pages) < run.options.max_pages:
-        address = waiting.pop(0)
-        if address in seen:
-            continue
-        seen.add(address)
-        entries, problem = read_sitemap(await _read(ctx, address), base=address)
-        if problem and entries:
-            await ctx.log.warning(f"{address}: {problem}")
-        waiting += [entry.url for entry in entries if entry.kind is Kind.INDEX]
-        pages += [entry for entry in entries if entry.kind is Kind.PAGES]
+    pages = await sitemap_pages(ctx, origin[0], agent=AGENT, enough=run.options.max_pages)
     return pages[: run.options.max_pages]
-
-
-async def _read(ctx: Context, url: str) -> bytes:
-    try:
-        fetched = await ctx.fetch(url, agent=AGENT)
-    except FetchError as problem:
-        if problem.transient and ctx.attempt < ctx.max_attempts:
-            raise
-        return b""
-    return fetched.body if fetched.status == 200 else b""

@@ -5,7 +5,6 @@ What looks like a product becomes a candidate; nobody watches it before a person
 """
 
 import json
-import re
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from urllib.parse import urlsplit
@@ -18,14 +17,12 @@ from leasehold_packs.monitors.options import Search, Settings
 from leasehold_packs.monitors.reading import Reading, read
 from leasehold_packs.monitors.store import gate_of
 from leasehold_packs.monitors.visiting import AGENT, MAX_BYTES, page_key, plain_url
+from leasehold_packs.sitemaps import sitemap_pages
 from leasehold_packs.webfacts.decode import decode
 from leasehold_packs.webfacts.page import read_page
-from leasehold_packs.webfacts.sitemap import Kind, read_sitemap
 
 #: Below this a page is not proposed, but its links are followed.
 LEAST = 0.4
-_MOST_SITEMAPS = 50
-_SITEMAP = re.compile(r"^\s*sitemap\s*:\s*(\S+)", re.IGNORECASE | re.MULTILINE)
 _STRUCTURED = ("json-ld", "microdata")
 
 
@@ -93,9 +90,14 @@ async def discover(ctx: Context, order: Order) -> int:
     """Where to begin: the given pages, or the site's first one, and what the sitemaps name."""
     async with ctx.transaction() as tx:
         search = await Begun.load(tx, order.search_id)
-    listed = await _sitemaps(ctx, search) if search.options.sitemaps else []
+    listed = []
+    if search.options.sitemaps:
+        root = search.root.removesuffix("/")
+        listed = await sitemap_pages(ctx, root, agent=AGENT, enough=search.options.max_pages)
     async with ctx.transaction() as tx:
-        found = await _add_pages(tx, search, [*(search.options.seeds or [search.root]), *listed], depth=0)
+        found = await _add_pages(
+            tx, search, [*(search.options.seeds or [search.root]), *(entry.url for entry in listed)], depth=0
+        )
         return await tx.complete(found)
 
 
@@ -201,32 +203,3 @@ async def _fetch(ctx: Context, url: str) -> tuple[str, str, str]:
     if fetched.status != 200 or "html" not in media_type:
         return "failed", fetched.url, ""
     return "other", fetched.url, decode(fetched.body, content_type=media_type)
-
-
-async def _sitemaps(ctx: Context, search: Begun) -> list[str]:
-    """What the sitemaps name, those of robots.txt first."""
-    robots = (await _read(ctx, f"{search.root}robots.txt")).decode("utf-8", "replace")
-    waiting = _SITEMAP.findall(robots) or [f"{search.root}sitemap.xml"]
-    pages: list[str] = []
-    seen: set[str] = set()
-    while waiting and len(seen) < _MOST_SITEMAPS and len(pages) < search.options.max_pages:
-        address = waiting.pop(0)
-        if address in seen:
-            continue
-        seen.add(address)
-        entries, problem = read_sitemap(await _read(ctx, address), base=address)
-        if problem and entries:
-            await ctx.log.warning(f"{address}: {problem}")
-        waiting += [entry.url for entry in entries if entry.kind is Kind.INDEX]
-        pages += [entry.url for entry in entries if entry.kind is Kind.PAGES]
-    return pages
-
-
-async def _read(ctx: Context, url: str) -> bytes:
-    try:
-        fetched = await ctx.fetch(url, agent=AGENT)
-    except FetchError as problem:
-        if problem.transient and ctx.attempt < ctx.max_attempts:
-            raise
-        return b""
-    return fetched.body if fetched.status == 200 else b""

@@ -1,0 +1,39 @@
+"""What a site's sitemaps name, for packs that walk sites."""
+
+import re
+
+from leasehold import Context
+from leasehold.errors import FetchError
+from leasehold_packs.webfacts.sitemap import Entry, Kind, read_sitemap
+
+_SITEMAP = re.compile(r"^\s*sitemap\s*:\s*(\S+)", re.IGNORECASE | re.MULTILINE)
+_MOST_SITEMAPS = 50
+
+
+async def sitemap_pages(ctx: Context, origin: str, *, agent: str, enough: int) -> list[Entry]:
+    """Pages of the sitemaps, those of robots.txt first. One that cannot be read is said in the job's log."""
+    robots = (await _read(ctx, f"{origin}/robots.txt", agent)).decode("utf-8", "replace")
+    waiting = _SITEMAP.findall(robots) or [f"{origin}/sitemap.xml"]
+    pages: list[Entry] = []
+    seen: set[str] = set()
+    while waiting and len(seen) < _MOST_SITEMAPS and len(pages) < enough:
+        address = waiting.pop(0)
+        if address in seen:
+            continue
+        seen.add(address)
+        entries, problem = read_sitemap(await _read(ctx, address, agent), base=address)
+        if problem and entries:
+            await ctx.log.warning(f"{address}: {problem}")
+        waiting += [entry.url for entry in entries if entry.kind is Kind.INDEX]
+        pages += [entry for entry in entries if entry.kind is Kind.PAGES]
+    return pages
+
+
+async def _read(ctx: Context, url: str, agent: str) -> bytes:
+    try:
+        fetched = await ctx.fetch(url, agent=agent)
+    except FetchError as problem:
+        if problem.transient and ctx.attempt < ctx.max_attempts:
+            raise
+        return b""
+    return fetched.body if fetched.status == 200 else b""
