@@ -259,7 +259,7 @@ class Server:
 def ephemeral_home(*, in_memory: bool = False) -> Path:
     """A fresh folder for throw-away data that PostgreSQL's account can reach; the caller removes it.
 
-    In memory, where there is room, a database is cloned and dropped for a fifth of the cost: half of it is files.
+    In memory, where there is room: to clone and drop databases is mostly the making and removing of files.
     """
     account = choose_account(Path("/nonexistent"))
     bases = [tempfile.gettempdir(), "/var/tmp", "/tmp", _MEMORY]
