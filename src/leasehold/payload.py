@@ -11,12 +11,14 @@ from leasehold.errors import BadInput, TooLarge
 #: Bytes of one payload or result, as the JSON text that PostgreSQL makes of it.
 LIMIT = 16 * 1024 * 1024
 
+_JSON = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
+
 
 def encode(value: Any, *, what: str = "payload") -> str:
     """JSON text of ``value``, or BadInput that says what is wrong with it."""
     try:
-        text = json.dumps(value, ensure_ascii=False, allow_nan=False)
-        size = len(text.encode())
+        text = _JSON.encode(value)
+        size = len(text) if text.isascii() else len(text.encode())
         if "\\u0000" in text and _holds_nul(value):
             raise ValueError("it holds a NUL character, which PostgreSQL cannot keep")
         if _has_other_keys(value) and _loses_keys(value):

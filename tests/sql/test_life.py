@@ -296,3 +296,36 @@ async def test_kinds_are_of_the_form_pack_dot_verb(cell: Cell, worker_db: Databa
 async def test_an_unknown_tenant_is_not_found(worker_db: Database) -> None:
     with pytest.raises(NotFound):
         await enqueue(worker_db, UUID(int=7))
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"queue": "mail", "priority": 0, "max_attempts": 2, "timeout_s": 7.5, "retry_base_s": 2.0, "retry_cap_s": 9.0},
+        {"version": 3, "traceparent": "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"},
+        {"tags": ["a", "b"]},
+        {"delay_s": 60},
+        {"group": "g"},
+        {"gate": "host:x"},
+    ],
+    ids=str,
+)
+async def test_a_job_alone_is_like_one_of_many(cell: Cell, worker_db: Database, options: dict[str, Any]) -> None:
+    """Those that are asked for one by one have a way of their own into the tables."""
+    await register(worker_db, queues=["default", "mail"], kinds={"t.work": {"max_attempts": 7, "timeout_s": 30}})
+    [alone] = await enqueue(worker_db, cell.tenant_a, **options)
+    [_, second] = await enqueue(worker_db, cell.tenant_a, 2, **options)
+    assert await everything_of(cell, alone) == await everything_of(cell, second)
+
+
+async def everything_of(cell: Cell, job_id: UUID) -> list[dict[str, Any]]:
+    """Its rows without what differs between two jobs: ids, moments, places in line."""
+    tables = ("job", "ready", "deferred", "blocked")
+    found = [
+        {"table": table} | row
+        for table in tables
+        for row in await cell.look(f"select * from leasehold.{table} where job_id = '{job_id}'")
+    ]
+    unlike = {"job_id", "created_at", "run_at", "pass", "seq"}
+    return [{name: value for name, value in row.items() if name not in unlike} for row in found]

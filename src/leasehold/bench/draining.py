@@ -1,4 +1,4 @@
-"""Scenarios C, D, F, G and K: how fast workers empty a queue.
+"""Scenarios C, D, F, G, J and K: how fast workers empty a queue.
 
 A rate is that of the starts, by the database's clock: (n - 1) / (last start - first start). The start of the processes
 is not in it, and neither is the report of the last batch.
@@ -11,6 +11,9 @@ from datetime import datetime
 from leasehold.bench import history
 from leasehold.bench.bench import LIMIT_SECONDS, Bench, Measures, expect
 from leasehold.bench.scratch import Rows, Scratch
+
+#: Of J: the jobs of each run in order, one at a time.
+GROUPS = 1_000
 
 
 async def drain_by_one(bench: Bench) -> AsyncIterator[Measures]:
@@ -38,6 +41,12 @@ async def drain_under_snapshot(bench: Bench) -> AsyncIterator[Measures]:
             since = await drain(here, jobs)
         windows = await here.rates(since, bench.sizes.window)
     yield {"G first/s": windows[0], "G last/s": windows[-1], "G windows/s": windows}
+
+
+async def drain_of_groups(bench: Bench) -> AsyncIterator[Measures]:
+    async with Scratch.open(bench.place) as here:
+        await here.enqueue_grouped(bench.sizes.drain, groups=GROUPS)
+        yield {"J drain/s, groups": await drained(here, bench.sizes.drain)}
 
 
 async def drain_after_history(bench: Bench) -> AsyncIterator[Measures]:

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from leasehold.bench.bench import Measures
-from leasehold.bench.scenarios import SCENARIOS
 
 US = "leasehold"
 #: Measure → system → its values, one for each repetition.
@@ -20,7 +19,6 @@ class Report:
     about: dict[str, Any]  # machine, server, command, sizes
     results: Results = field(default_factory=dict)
     void: list[dict[str, str]] = field(default_factory=list)
-    not_there_yet: list[str] = field(default_factory=list)
     notes: dict[str, str] = field(default_factory=dict)  # by scenario
 
     def add(self, measures: Measures) -> None:
@@ -33,7 +31,6 @@ class Report:
             "results": self.results,
             "medians": medians(self.results),
             "void": self.void,
-            "not_there_yet": self.not_there_yet,
             "notes": self.notes,
         }
 
@@ -62,10 +59,9 @@ def table(document: Mapping[str, Any]) -> tuple[list[str], list[list[str]]]:
     others = [system for system in systems if system != US]
     columns = ["measure", US, *(f"{system} (ratio)" for system in others)]
     rows = [_row(measure, of, others) for measure, of in document["results"].items()]
-    missing = [[f"{letter} {SCENARIOS[letter].title}", "not there yet"] for letter in document.get("not_there_yet", [])]
     voids = [[f"{void['scenario']} void", void["why"]] for void in document.get("void", [])]
     failed = [["failed", words] for words in document.get("failed", [])]
-    return columns, sorted(rows + missing, key=lambda row: row[0][0]) + voids + failed
+    return columns, sorted(rows, key=lambda row: row[0][0]) + voids + failed
 
 
 def _row(measure: str, of: Mapping[str, list[Any]], others: list[str]) -> list[str]:

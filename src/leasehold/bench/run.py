@@ -53,13 +53,9 @@ async def _bench(settings: Settings, sizes: Sizes, repetitions: int) -> AsyncIte
 
 async def measure(bench: Bench, scenario: Scenario, repetition: int, report: Report, say: Say) -> None:
     """One repetition; a run that fails, or that lost something, is void and does not stop the others."""
-    if repetition and (scenario.repeats_itself or scenario.measure is None):
+    if repetition and scenario.repeats_itself:
         return
     name = f"{scenario.letter} {scenario.title}"
-    if scenario.measure is None:
-        say(f"{name}: not there yet")
-        report.not_there_yet.append(scenario.letter)
-        return
     say(f"{name}, {'all repetitions' if scenario.repeats_itself else f'{repetition + 1} of {bench.repetitions}'}")
     if scenario.note and not repetition:
         say(f"  {scenario.note}")

@@ -127,6 +127,14 @@ class Scratch:
             self._note(made[0])
         return time.monotonic() - began
 
+    async def enqueue_grouped(self, jobs: int, *, groups: int) -> None:
+        """Ask for jobs of so many groups, each group of the next tenant."""
+        for number in range(min(jobs, groups)):
+            share = len(range(number, jobs, groups))
+            payloads = [work.Noop(number=number)] * share
+            made = await self.app.enqueue_many(work.NOOP, payloads, tenant=next(self._turn), group=f"group-{number}")
+            self._note(made[0])
+
     def _note(self, job: Enqueued) -> None:
         self._first = self._first or job.job_id
 

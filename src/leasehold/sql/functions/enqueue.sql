@@ -13,7 +13,19 @@ create or replace function leasehold.enqueue(
 language plpgsql security definer  -- not sql: its functions are planned anew at every call
 set search_path = pg_catalog, pg_temp
 as $$
+declare
+  v_job uuid;
 begin
+  if cardinality(p_payloads) = 1 and p_keys is null and pg_column_size(p_payloads) <= 65536 then
+    if p_options <> '{}' then
+      perform leasehold.check_options(p_options - 'waits');
+    end if;
+    v_job := leasehold.make_one(leasehold.current_tenant(), p_kind, p_payloads[1], p_options);
+    if v_job is not null then
+      return query select v_job, 'queued', true;
+      return;
+    end if;
+  end if;
   if p_options ? 'waits' then  -- for steps of flows only: see make_steps
     raise exception 'there is no option ''waits''' using errcode = 'LH400', hint = 'start a flow';
   end if;

@@ -36,30 +36,33 @@ begin
     raise exception 'a delay is at most ten years' using errcode = 'LH400';
   end if;
 
-  with given as materialized (
-    select token, coalesce(outcome, 'succeeded') as outcome, result, error, delay_s
-    from unnest(p_tokens, p_outcomes, p_results, p_errors, p_delays) g(token, outcome, result, error, delay_s)
-  ),
-  gone as (
-    delete from leasehold.lease where token = any(p_tokens)
+  with gone as (
+    -- by their tokens in order, so that two who end the same ones do not wait for each other crosswise
+    delete from leasehold.lease l using (
+      select token, coalesce(outcome, 'succeeded') as outcome, result, error, delay_s
+      from unnest(p_tokens, p_outcomes, p_results, p_errors, p_delays) g(token, outcome, result, error, delay_s)
+      order by token
+    ) g
+    where l.token = g.token
     returning
-      token, job_id, tenant_id, lane, worker_id, attempt, max_attempts, events, started_seq, started_at, cancel_requested, bound
+      l.token, l.job_id, l.tenant_id, l.lane, l.worker_id, l.attempt, l.max_attempts, l.events, l.started_seq, l.started_at,
+      l.cancel_requested, l.bound, g.outcome, g.result, g.error, g.delay_s as asked_s
   ),
   ended as materialized (
     select
-      gone.*, given.outcome, given.result, given.error,
+      gone.*,
       case
-        when given.outcome in ('succeeded', 'failed', 'canceled') then given.outcome
+        when outcome in ('succeeded', 'failed', 'canceled') then outcome
         when cancel_requested then 'canceled'
-        when given.outcome in ('errored', 'lost') and attempt >= max_attempts then 'dead'
+        when outcome in ('errored', 'lost') and attempt >= max_attempts then 'dead'
       end as state,
       case
-        when given.delay_s is not null then greatest(given.delay_s, 0)
-        when given.outcome = 'errored' then leasehold.backoff(gone.job_id, attempt)
+        when asked_s is not null then greatest(asked_s, 0)
+        when outcome = 'errored' then leasehold.backoff(job_id, attempt)
         else 0
       end as delay_s,
-      case when given.outcome in ('snoozed', 'released') then attempt - 1 else attempt end as counted
-    from gone join given on given.token = gone.token
+      case when outcome in ('snoozed', 'released') then attempt - 1 else attempt end as counted
+    from gone
   ),
   attempts as (
     insert into leasehold.attempt (
