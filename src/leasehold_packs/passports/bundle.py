@@ -23,15 +23,25 @@ ShownField = Sequence[Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bundle:
-    """Four JSON documents in canonical form. The proof is over the receipt."""
+    """Five JSON documents in canonical form. The proof is over the receipt; the log is null while no head covers it."""
 
     payload: bytes
     receipt: bytes
     proof: bytes
+    log: bytes
     disclosure: bytes
 
 
-def bundle(compiled: Compiled, proof: dict[str, Any], reader: Reader) -> Bundle:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Signed:
+    """What is the same for every reader of a version."""
+
+    receipt: bytes
+    proof: bytes
+    log: bytes
+
+
+def bundle(compiled: Compiled, proof: dict[str, Any], log: dict[str, Any] | None, reader: Reader) -> Bundle:
     fields = {
         tier: [
             (each.pointer, each.value, each.salt.hex(), each.leaf.hex())
@@ -41,19 +51,18 @@ def bundle(compiled: Compiled, proof: dict[str, Any], reader: Reader) -> Bundle:
         for tier in reader.tiers
     }
     salt = compiled.payload_salt if reader.tiers == frozenset(Tier) else None
-    return disclosed(fields, receipt=compiled.receipt, proof=canonical(proof), payload_salt=salt)
+    signed = Signed(receipt=compiled.receipt, proof=canonical(proof), log=canonical(log))
+    return disclosed(fields, signed, payload_salt=salt)
 
 
-def disclosed(
-    tiers: Mapping[Tier, Iterable[ShownField]], *, receipt: bytes, proof: bytes, payload_salt: bytes | None
-) -> Bundle:
+def disclosed(tiers: Mapping[Tier, Iterable[ShownField]], signed: Signed, *, payload_salt: bytes | None) -> Bundle:
     """What these tiers alone make: nothing of the others is needed. The salt is for who sees all of them."""
     fields = sorted(
         ((pointer, tier, value, salt, leaf) for tier, shown in tiers.items() for pointer, value, salt, leaf in shown),
         key=lambda field: order(field[0]),
     )
     payload = canonical(sparse({pointer: value for pointer, _, value, _, _ in fields}))
-    parts = {"payload": payload, "receipt": receipt, "proof": proof}
+    parts = {"payload": payload, "receipt": signed.receipt, "proof": signed.proof, "log": signed.log}
     disclosure = {
         "format": DISCLOSURE,
         # Nothing rests on these hashes: they only tell which part was changed.

@@ -1,4 +1,4 @@
-"""A bundle as a file to keep: its four parts, the keys of the issuer, and a program that checks them."""
+"""A bundle as a file to keep: its five parts, the keys of the issuer, and a program that checks them."""
 
 import io
 import json
@@ -12,13 +12,14 @@ from leasehold_packs.passports.bundle import Bundle
 from leasehold_packs.passports.errors import invalid
 from leasehold_packs.passports.keys import PublicKey, public_multibase, public_raw
 
-PARTS = ("payload", "receipt", "proof", "disclosure")
+PARTS = ("payload", "receipt", "proof", "log", "disclosure")
 MAX_BYTES = 16 * 2**20
 _README = """A battery passport, or the part of it that its reader may see.
 
 payload.json     what it says
 receipt.json     what was signed: the hash of every field, in trees, one for each tier
 proof.json       the signature (Data Integrity, eddsa-jcs-2022)
+log.json         its place in the log of the issuer, and a signed head of that log
 disclosure.json  the salts of the fields in payload.json, so that their hashes can be made again
 keys.json        the keys of the issuer. They came with the bundle: compare them with the did document of the issuer
 verify.py        python verify.py checks all of it without a network (needs Python 3.11 and cryptography)
@@ -30,7 +31,7 @@ leasehold passports verify THIS.zip does the same.
 def zipped(bundle: Bundle, keys: Iterable[PublicKey]) -> bytes:
     """The same bytes for the same bundle and keys."""
     parts = {f"{name}.json": getattr(bundle, name) for name in PARTS}
-    parts["keys.json"] = json.dumps([_key_json(key) for key in keys], indent=2).encode()
+    parts["keys.json"] = keys_json(keys)
     parts["README.txt"] = _README.encode()
     parts["verify.py"] = (files(__package__) / "standalone.py").read_bytes()
     out = io.BytesIO()
@@ -47,6 +48,10 @@ def unzipped(raw: bytes) -> tuple[Bundle, list[PublicKey]]:
     except (zipfile.BadZipFile, KeyError, NotImplementedError, RuntimeError, EOFError):
         raise invalid("this is no bundle of a passport", hint="a .zip with payload.json, receipt.json, …") from None
     return Bundle(**{name: parts[name] for name in PARTS}), keys_from(parts["keys"])
+
+
+def keys_json(keys: Iterable[PublicKey]) -> bytes:
+    return json.dumps([_key_json(key) for key in keys], indent=2).encode()
 
 
 def keys_from(raw: bytes) -> list[PublicKey]:

@@ -104,9 +104,11 @@ async def upload(
 ) -> None:
     """Send a document, and wait until its facts are read. Exit 1 if some are in error."""
     from leasehold_packs.passports.desk import send_document
+    from leasehold_packs.passports.documents import XLSX
     from leasehold_packs.passports.store_facts import Delivered, get_document
 
-    media = media_type or mimetypes.guess_type(file.name)[0] or "application/octet-stream"
+    known = XLSX if file.suffix.lower() == ".xlsx" else mimetypes.guess_type(file.name)[0]
+    media = media_type or known or "application/octet-stream"
     async with shell.tenant(tenant) as access:
         sent = Delivered(
             raw=file.read_bytes(),
@@ -190,6 +192,26 @@ async def verify(
         shell.say("the keys came with the bundle: --keys did.json checks it with those of the issuer")
     if not verdict.ok:
         raise typer.Exit(1)
+
+
+@app.command()
+@shell.command
+async def consistent(
+    file: File,
+    keys: Annotated[Path, typer.Option(exists=True, dir_okay=False, help="The issuer's did.json, from the issuer.")],
+) -> None:
+    """Check that a log begins with all of an older one, from …/log/consistency?first=. Exit 1 if it does not."""
+    from leasehold_packs.passports.documents import read_json
+    from leasehold_packs.passports.keys import keys_of
+    from leasehold_packs.passports.verify import consistency_findings
+
+    shown = read_json(file.read_bytes())
+    findings = consistency_findings(shown, keys_of(read_json(keys.read_bytes())))
+    for each in findings:
+        print(f"{each.code}\t{each.at}\t{each.message}")
+    if findings:
+        raise typer.Exit(1)
+    print(f"good: the log of {shown['second']['size']} begins with all of that of {shown['first']['size']}")
 
 
 @app.command()

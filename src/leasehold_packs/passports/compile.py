@@ -21,7 +21,7 @@ from leasehold_packs.passports.facts import Fact, Snapshot
 from leasehold_packs.passports.pointers import leaves, matches, matching, nested, order, tokens
 from leasehold_packs.passports.proof import timestamp
 from leasehold_packs.passports.quantities import Number, convert, decimal_text, number
-from leasehold_packs.passports.rules import Copy, Input, Package, schema_findings
+from leasehold_packs.passports.rules import Input, Package, schema_findings
 
 #: Changes whenever the same input would give other bytes.
 COMPILER = "leasehold-passports/1"
@@ -108,7 +108,7 @@ def _made(snapshot: Snapshot, package: Package) -> tuple[list[_Made], list[Findi
     for each in package.inputs:
         facts[each.name] = _facts_of(each, snapshot)
         values[each.name] = _noted(findings, each.at, _read, each, facts[each.name])
-    made = list(_copied(snapshot, package.copies, findings))
+    made = list(_copied(snapshot, package, findings))
     if not findings:
         made += _calculated(package, values, facts, findings)
         findings += _failed_checks(package, values)
@@ -178,10 +178,10 @@ def _place(fact: Fact) -> str:
     return f"{fact.pointer} (from {fact.source.ref or 'the whole'} of {fact.source.document[:12]})"
 
 
-def _copied(snapshot: Snapshot, copies: tuple[Copy, ...], findings: list[Finding]) -> Iterator[_Made]:
-    by_length = sorted(copies, key=lambda copy: -len(copy.at))
+def _copied(snapshot: Snapshot, package: Package, findings: list[Finding]) -> Iterator[_Made]:
     for pointer, fact in snapshot.items():
-        copy = next((copy for copy in by_length if matches(copy.at, pointer, snapshot.values_only)), None)
+        copies = package.copies_at(pointer)
+        copy = next((copy for copy in copies if matches(copy.at, pointer, snapshot.values_only)), None)
         if copy:
             value = _noted(findings, pointer, _copy_value, fact, copy.unit)
             yield _Made(pointer=pointer, tier=copy.tier, value=value, derivation=_derivation("copy", [fact]))

@@ -1,4 +1,4 @@
-"""Documents as they come: JSON in any Unicode encoding, CSV with any usual delimiter. Out come facts with places.
+"""Documents as they come: JSON in any Unicode encoding, CSV with any usual delimiter, XLSX. Out come facts with places.
 
 A document that cannot be read at all is an error; a cell that cannot is reported, and the others are read.
 """
@@ -8,18 +8,22 @@ import csv
 import io
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from itertools import islice
 from typing import Any, NoReturn
 
+from leasehold_packs.passports import xlsx
+from leasehold_packs.passports.cells import cell_name
 from leasehold_packs.passports.errors import Finding, PassportError, invalid, too_large
 from leasehold_packs.passports.facts import Fact, Source
 from leasehold_packs.passports.pointers import is_index, leaves, token
 from leasehold_packs.passports.quantities import number
 
 MAX_BYTES = 16 * 2**20
+CSV = "text/csv"
+XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 MAX_FACTS = 100_000
 MAX_COLUMNS = 1_000
 MAX_TEXT = 65_536
@@ -61,7 +65,6 @@ class Row:
 class Sheet:
     sha256: str
     encoding: str
-    delimiter: str
     rows: tuple[Row, ...]
     errors: tuple[Finding, ...]
 
@@ -154,54 +157,69 @@ def _wrong_text(text: str) -> str | None:
     return None
 
 
-# -- CSV ------------------------------------------------------------------------------------------------------------
+# -- sheets ---------------------------------------------------------------------------------------------------------
 
 
-def csv_facts(raw: bytes, *, under: str = "", limit: int = MAX_BYTES) -> Reading:
-    """A fact for each line, from a sheet with the columns ``pointer``, ``value`` and, if you like, ``unit``."""
-    table = _Table(raw, limit)
-    columns = {name: place for place, name in enumerate(table.header)}
-    if not {"pointer", "value"} <= set(columns):
+def sheet_facts(raw: bytes, *, media_type: str = CSV, under: str = "") -> Reading:
+    """A fact for each line, from sheets with the columns ``pointer``, ``value`` and, if you like, ``unit``."""
+    tables = [table for table in _tables(raw, media_type) if {"pointer", "value"} <= set(table.header)]
+    if not tables:
         raise invalid("the first line does not name the columns pointer and value")
-    facts: list[Fact] = []
+    facts: dict[str, Fact] = {}
+    for table in tables:
+        _add_facts(table, under, facts)
+    errors = [error for table in tables for error in table.errors]
+    return Reading(
+        sha256=tables[0].sha256, encoding=tables[0].encoding, facts=tuple(facts.values()), errors=tuple(errors)
+    )
+
+
+def _add_facts(table: "Table", under: str, facts: dict[str, Fact]) -> None:
+    columns = {name: place for place, name in enumerate(table.header)}
     for line, cells in table.lines():
         by_name = {name: cells[place] for name, place in columns.items()}
-        if not by_name["pointer"].startswith("/") or _wrong_text(by_name["pointer"]):
+        pointer, value = by_name["pointer"], by_name["value"]
+        if not isinstance(pointer, str) or not pointer.startswith("/") or _wrong_text(pointer):
             table.wrong(line, columns["pointer"], "is no JSON pointer")
-        elif by_name["value"] and table.readable(line, columns["value"], by_name["value"]):
-            facts.append(
-                Fact(
-                    pointer=under + by_name["pointer"],
-                    value=by_name["value"],
-                    unit=by_name.get("unit") or None,
-                    source=table.source(line, columns["value"]),
-                )
-            )
-    return Reading(sha256=table.sha256, encoding=table.encoding, facts=tuple(facts), errors=tuple(table.errors))
+        elif under + pointer in facts:
+            table.wrong(line, columns["pointer"], "is the pointer of an earlier line")
+        elif value != "" and table.readable(line, columns["value"], value):
+            unit = str(by_name.get("unit") or "") or None
+            source = table.source(line, columns["value"])
+            facts[under + pointer] = Fact(pointer=under + pointer, value=value, unit=unit, source=source)
 
 
-def csv_rows(raw: bytes, *, under: str = "", limit: int = MAX_BYTES) -> Sheet:
-    """The facts of each line, by the names in the first one. ``mass [kg]`` has a unit; empty cells are no facts."""
-    table = _Table(raw, limit)
+def sheet_rows(raw: bytes, *, media_type: str = CSV, under: str = "") -> Sheet:
+    """The facts of each line of the first sheet, by the names in its first line.
+
+    ``mass [kg]`` has a unit; empty cells are no facts.
+    """
+    table = _tables(raw, media_type)[0]
     columns = _columns(table, under)
     rows = []
     for line, cells in table.lines():
         facts = tuple(
             Fact(pointer=pointer, value=cells[place], unit=unit, source=table.source(line, place))
             for place, pointer, unit in columns
-            if cells[place] and table.readable(line, place, cells[place])
+            if cells[place] != "" and table.readable(line, place, cells[place])
         )
         rows.append(Row(number=line, facts=facts))
-    return Sheet(
-        sha256=table.sha256,
-        encoding=table.encoding,
-        delimiter=table.delimiter,
-        rows=tuple(rows),
-        errors=tuple(table.errors),
-    )
+    return Sheet(sha256=table.sha256, encoding=table.encoding, rows=tuple(rows), errors=tuple(table.errors))
 
 
-def _columns(table: "_Table", under: str) -> list[tuple[int, str, str | None]]:
+def _tables(raw: bytes, media_type: str) -> "list[Table]":
+    _check_size(raw, MAX_BYTES)
+    digest = sha256(raw).hexdigest()
+    if media_type != XLSX:
+        text, encoding = _csv_text(raw)
+        return [Table(_csv_records(text), sha256=digest, encoding=encoding)]
+    return [
+        Table(grid.lines, sha256=digest, encoding="xlsx", name=grid.name, errors=grid.errors)
+        for grid in xlsx.grids(raw)
+    ]
+
+
+def _columns(table: "Table", under: str) -> list[tuple[int, str, str | None]]:
     found: list[tuple[int, str, str | None]] = []
     for place, text in enumerate(table.header):
         name, unit = _name_and_unit(text)
@@ -222,24 +240,32 @@ def _name_and_unit(header: str) -> tuple[str, str | None]:
     return name.strip(), unit[:-1].strip() or None
 
 
-class _Table:
+class Table:
     """A sheet that is read line by line, and the errors on the way. Lines are counted as a spreadsheet does."""
 
-    def __init__(self, raw: bytes, limit: int) -> None:
-        _check_size(raw, limit)
-        self.sha256 = sha256(raw).hexdigest()
-        self._text, self.encoding = _csv_text(raw)
-        self.delimiter = _delimiter(self._text)
-        self.errors: list[Finding] = []
-        self.header = [cell.strip() for cell in next(self._records(), [])]
+    def __init__(
+        self,
+        lines: Iterable[Sequence[Any]],
+        *,
+        sha256: str,
+        encoding: str,
+        name: str = "",
+        errors: Sequence[Finding] = (),
+    ) -> None:
+        self.sha256 = sha256
+        self.encoding = encoding
+        self.errors = list(errors)
+        self._name = name
+        self._lines = iter(lines)
+        self.header = [str(cell).strip() for cell in next(self._lines, [])]
         if len(self.header) > MAX_COLUMNS:
             raise too_large(f"more than {MAX_COLUMNS} columns")
 
-    def lines(self) -> Iterator[tuple[int, list[str]]]:
+    def lines(self) -> Iterator[tuple[int, Sequence[Any]]]:
         """Each has as many cells as the first; one with more or fewer is reported and left out."""
         cells_so_far = 0
-        for line, cells in enumerate(islice(self._records(), 1, None), start=2):
-            if not any(cells):
+        for line, cells in enumerate(self._lines, start=2):
+            if all(cell == "" for cell in cells):
                 continue
             if len(cells) != len(self.header):
                 self.wrong(line, len(cells) - 1, f"is the last of {len(cells)} cells, not {len(self.header)}")
@@ -249,33 +275,27 @@ class _Table:
                 raise too_large(f"more than {MAX_FACTS} cells")
             yield line, cells
 
-    def _records(self) -> Iterator[list[str]]:
-        try:
-            yield from csv.reader(io.StringIO(self._text, newline=""), delimiter=self.delimiter, strict=True)
-        except csv.Error as error:
-            raise invalid(f"no CSV: {error}") from None
-
-    def readable(self, line: int, place: int, text: str) -> bool:
-        wrong = _wrong_text(text)
+    def readable(self, line: int, place: int, value: Any) -> bool:
+        wrong = _wrong_text(value) if isinstance(value, str) else None
         if wrong:
             self.wrong(line, place, wrong)
         return wrong is None
 
     def wrong(self, line: int, place: int, message: str) -> None:
-        self.errors.append(Finding(at=cell_name(line, place), message=message))
+        self.errors.append(Finding(at=cell_name(line, place, sheet=self._name), message=message))
 
     def source(self, line: int, place: int) -> Source:
-        return Source(document=self.sha256, ref=cell_name(line, place))
+        return Source(document=self.sha256, ref=cell_name(line, place, sheet=self._name))
 
 
-def cell_name(line: int, place: int) -> str:
-    """A1 for the first cell of the first line, AA1 for the 27th."""
-    letters = ""
-    place += 1
-    while place:
-        place, letter = divmod(place - 1, 26)
-        letters = chr(ord("A") + letter) + letters
-    return f"{letters}{line}"
+# -- CSV ------------------------------------------------------------------------------------------------------------
+
+
+def _csv_records(text: str) -> Iterator[list[str]]:
+    try:
+        yield from csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text), strict=True)
+    except csv.Error as error:
+        raise invalid(f"no CSV: {error}") from None
 
 
 def _csv_text(raw: bytes) -> tuple[str, str]:

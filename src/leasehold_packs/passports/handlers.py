@@ -3,51 +3,52 @@
 Whatever a step writes is committed with its end and with the job of the next step. A worker that dies in between leaves
 nothing behind, and the next attempt makes the same bytes: all that they depend on was fixed when they were asked for.
 
-``sign`` has a queue of its own, and nothing else here opens a private key: run a worker with LEASEHOLD_SECRET_KEYS for
-the queue ``passports-sign``, and workers without it for all others.
+``sign`` and ``tree_head`` have a queue of their own, and nothing else here opens a private key: run a worker with
+LEASEHOLD_SECRET_KEYS for the queue ``passports-sign``, and workers without it for all others.
 """
 
 import asyncio
 import base64
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
 from leasehold import Context, Fail, Leasehold
 from leasehold.errors import NotFound
-from leasehold_packs.passports import qr as qr_codes
 from leasehold_packs.passports.compile import Compiled, compiled
-from leasehold_packs.passports.documents import Reading, csv_facts, json_facts, read_json
-from leasehold_packs.passports.errors import Finding, PassportError
+from leasehold_packs.passports.documents import CSV, XLSX, Reading, json_facts, read_json, sheet_facts
+from leasehold_packs.passports.errors import Code, Finding, PassportError
 from leasehold_packs.passports.facts import Fact, Snapshot
 from leasehold_packs.passports.model import DocumentOrder, Done, Read, VersionsOrder
 from leasehold_packs.passports.proof import options, sign
+from leasehold_packs.passports.qr import checked_fit, digital_link, plain_link
 from leasehold_packs.passports.rules import schema_findings
-from leasehold_packs.passports.store import Desk, tell
+from leasehold_packs.passports.store import Desk, tell_all
 from leasehold_packs.passports.store_facts import (
     close_document,
     document_bytes,
     get_document,
-    get_passport,
+    get_passports,
     put_facts,
     refuse_document,
 )
-from leasehold_packs.passports.store_keys import get_issuer
+from leasehold_packs.passports.store_keys import get_issuer, signs_now
+from leasehold_packs.passports.store_log import sign_head
 from leasehold_packs.passports.store_versions import (
-    activate_version,
+    activate_versions,
     facts_of,
     fail_version,
     get_version,
     issue_of,
     keys_by_id,
-    keys_of_versions,
+    keys_to_sign,
     lock_versions,
     problem_json,
     published_package,
     put_compiled,
-    put_link,
-    put_proof,
+    put_links,
+    put_proofs,
 )
 
 QUEUE = "passports"
@@ -82,8 +83,8 @@ async def parse(ctx: Context, order: DocumentOrder) -> Read:
 
 
 def _read(document: Any, raw: bytes, schema: bytes | None) -> tuple[Reading, list[Finding]]:
-    if document["media_type"] == "text/csv":
-        return csv_facts(raw, under=document["under"]), []
+    if document["media_type"] in (CSV, XLSX):
+        return sheet_facts(raw, media_type=document["media_type"], under=document["under"]), []
     reading = json_facts(raw, under=document["under"])
     return reading, schema_findings(read_json(schema), read_json(raw)) if schema else []
 
@@ -109,16 +110,15 @@ async def compile_(ctx: Context, order: VersionsOrder) -> Done:
     async with ctx.transaction() as tx:
         versions = await lock_versions(tx, order.versions, "requested")
         results = await asyncio.to_thread(_compiled, await _inputs(tx, versions))
-        for version, made in zip(versions, results, strict=True):
-            if isinstance(made, Compiled):
-                await put_compiled(tx, version["version_id"], made)
-            else:
-                await give_up(tx, version, made)
-        ready = [v["version_id"] for v, made in zip(versions, results, strict=True) if isinstance(made, Compiled)]
-        if ready:
-            await tx.enqueue("passports.sign", VersionsOrder(versions=ready))
-        if ready or len(order.versions) > 1:
-            return await tx.complete(Done(done=len(ready), failed=len(versions) - len(ready)))
+        made = {v["version_id"]: r for v, r in zip(versions, results, strict=True) if isinstance(r, Compiled)}
+        for version, result in zip(versions, results, strict=True):
+            if isinstance(result, PassportError):
+                await give_up(tx, version, result)
+        if made:
+            await put_compiled(tx, made)
+            await tx.enqueue("passports.sign", VersionsOrder(versions=list(made)))
+        if made or len(order.versions) > 1:
+            return await tx.complete(Done(done=len(made), failed=len(versions) - len(made)))
     return await _outcome(ctx, order.versions[0])
 
 
@@ -149,30 +149,62 @@ def _compiled(inputs: Sequence[Any]) -> list[Compiled | PassportError]:
 
 @app.handler("passports.sign", queue=SIGN_QUEUE, priority=1, timeout=120, **_RETRY)
 async def sign_(ctx: Context, order: VersionsOrder) -> Done:
-    """Sign the receipts. Ed25519 needs no random numbers: whoever comes after a crash makes the same proof."""
+    """Sign the receipts, log them, and sign the log. Whoever comes after a crash makes the same proofs."""
     async with ctx.transaction() as tx:
-        keys = await keys_of_versions(tx, order.versions)
+        keys = await keys_to_sign(tx, order.versions)
     # Outside: a transaction holds a connection, and each secret asks for one more.
     seeds = {key_id: await _seed(ctx, key) for key_id, key in keys.items()}
     async with ctx.transaction() as tx:
         versions = await lock_versions(tx, order.versions, "compiled")
-        ready = []
+        proofs = {}
         for version in versions:
-            key = keys[version["key_id"]]
-            about = options(method=f"{key['issuer']}#{key['key_id']}", created=version["issued_at"])
             try:
-                proof = sign(read_json(version["receipt"]), about, seed=seeds[version["key_id"]])
+                proofs[version["version_id"]] = _signed(version, keys[version["key_id"]], seeds[version["key_id"]])
             except PassportError as problem:
                 await give_up(tx, version, problem)
-                continue
-            await put_proof(tx, version["version_id"], proof)
-            await _tell(tx, "passport.signed", version, receipt_hash=version["receipt_hash"], key_id=version["key_id"])
-            ready.append(version["version_id"])
-        if ready:
-            await tx.enqueue("passports.qr", VersionsOrder(versions=ready))
-        if ready or len(order.versions) > 1:
-            return await tx.complete(Done(done=len(ready), failed=len(versions) - len(ready)))
+        if proofs:
+            signed = [version for version in versions if version["version_id"] in proofs]
+            await put_proofs(tx, proofs)
+            await _tell(tx, "passport.signed", signed, _about_signing)
+            await _put_head(tx, keys, seeds)
+            await tx.enqueue("passports.qr", VersionsOrder(versions=list(proofs)))
+        if proofs or len(order.versions) > 1:
+            return await tx.complete(Done(done=len(proofs), failed=len(versions) - len(proofs)))
     return await _outcome(ctx, order.versions[0])
+
+
+def _signed(version: Any, key: Any, seed: bytes | None) -> dict[str, Any]:
+    """Ed25519 needs no random numbers, and the time is that of the version: signing again gives the same."""
+    about = options(method=f"{key['issuer']}#{key['key_id']}", created=version["issued_at"])
+    return sign(read_json(version["receipt"]), about, seed=seed)
+
+
+def _about_signing(version: Any) -> dict[str, Any]:
+    return {"receipt_hash": version["receipt_hash"], "key_id": version["key_id"]}
+
+
+@app.handler("passports.tree_head", queue=SIGN_QUEUE, priority=1, timeout=120, **_RETRY)
+async def tree_head(ctx: Context) -> Done:
+    """Sign the head of the log if it has grown: signings do so themselves, unless the key was changed meanwhile."""
+    async with ctx.transaction() as tx:
+        keys = await keys_to_sign(tx, [])
+    seeds = {key_id: await _seed(ctx, key) for key_id, key in keys.items()}
+    async with ctx.transaction() as tx:
+        for key_id, key in keys.items():
+            seed = seeds[key_id]
+            if seed is not None and await signs_now(tx, key_id):
+                return await tx.complete(Done(done=int(await sign_head(tx, key, seed) is not None)))
+    raise ended(PassportError(Code.SIGNING_KEY_MISSING, "there is no key to sign with", hint="make one for the issuer"))
+
+
+async def _put_head(tx: Desk, keys: Mapping[str, Any], seeds: Mapping[str, bytes | None]) -> None:
+    """The key that signs now signs the head. One that was made since we looked is not open here: a job does it."""
+    for key_id, key in keys.items():
+        seed = seeds[key_id]
+        if seed is not None and key["is_current"] and await signs_now(tx, key_id):
+            await sign_head(tx, key, seed)
+            return
+    await tx.enqueue("passports.tree_head")
 
 
 async def _seed(ctx: Context, key: Any) -> bytes | None:
@@ -191,35 +223,38 @@ async def qr(ctx: Context, order: VersionsOrder) -> Done:
     async with ctx.transaction() as tx:
         host = (await get_issuer(tx))["host"]
         versions = await lock_versions(tx, order.versions, "signed")
-        for version in versions:
-            link = link_of(host, await get_passport(tx, version["passport_id"]))
-            await asyncio.to_thread(qr_codes.encoded, link)  # refused here, not at the printer
-            await put_link(tx, version["version_id"], link)
-            if version["activate"]:
-                await activate(tx, version)
+        passports = await get_passports(tx, [version["passport_id"] for version in versions])
+        links = {v["version_id"]: link_of(host, passports[v["passport_id"]]) for v in versions}
+        await put_links(tx, links)
+        await activate(tx, [version for version in versions if version["activate"]])
         return await tx.complete(Done(done=len(versions)))
 
 
 def link_of(host: str, passport: Any) -> str:
-    """A GS1 Digital Link for what has a GTIN, else the plain address."""
+    """A GS1 Digital Link for what has a GTIN, else the plain address. It must fit into a QR code: refused here, not
+    at the printer."""
     if passport["gtin"]:
-        return qr_codes.digital_link(host, gtin=passport["gtin"], serial=passport["serial"] or None)
-    return qr_codes.plain_link(host, str(passport["passport_id"]))
+        return checked_fit(digital_link(host, gtin=passport["gtin"], serial=passport["serial"] or None))
+    return checked_fit(plain_link(host, str(passport["passport_id"])))
 
 
-async def activate(tx: Desk, version: Any) -> None:
-    before = await activate_version(tx, version)
-    await _tell(tx, "passport.activated", version, superseded=str(before) if before else None)
+async def activate(tx: Desk, versions: Sequence[Any]) -> None:
+    if not versions:
+        return
+    before = await activate_versions(tx, versions)
+    gone = {passport: str(version) for passport, version in before.items()}
+    await _tell(tx, "passport.activated", versions, lambda version: {"superseded": gone.get(version["passport_id"])})
 
 
 async def give_up(tx: Desk, version: Any, problem: PassportError) -> None:
     await fail_version(tx, version["version_id"], problem)
-    await _tell(tx, "passport.failed", version, code=problem.code, message=str(problem)[:2000])
+    await _tell(tx, "passport.failed", [version], lambda _: {"code": problem.code, "message": str(problem)[:2000]})
 
 
-async def _tell(tx: Desk, type_: str, version: Any, **data: Any) -> None:
-    about = {"passport": version["passport_id"], "version": version["version_id"], "number": version["number"]}
-    await tell(tx, type_, **about, **data)
+async def _tell(tx: Desk, type_: str, versions: Sequence[Any], data: Callable[[Any], dict[str, Any]]) -> None:
+    await tell_all(
+        tx, type_, [(v["passport_id"], v["version_id"], {"number": v["number"], **data(v)}) for v in versions]
+    )
 
 
 async def _outcome(ctx: Context, version_id: UUID) -> Done:

@@ -295,11 +295,12 @@ class JobMade(BaseModel):
 
 
 class VerifyIn(_In):
-    """The four parts of a bundle. Keys of an issuer that is not of this server come as its did document."""
+    """The parts of a bundle. Keys of an issuer that is not of this server come as its did document."""
 
     payload: dict[str, Any]
     receipt: dict[str, Any]
     proof: dict[str, Any]
+    log: dict[str, Any] | None = None
     disclosure: dict[str, Any]
     did: dict[str, Any] | None = None
 
@@ -317,3 +318,10 @@ class VerdictOut(BaseModel):
     shown: list[str]
     state: str | None
     findings: list[FindingOut]
+
+
+class LogEntries(BaseModel):
+    """The leaves from ``start`` on, in hexadecimal: a thousand at most."""
+
+    start: int
+    leaves: list[str]

@@ -14,7 +14,7 @@ from leasehold import Context, Leasehold
 from leasehold_packs.passports.changes import by_pointer, changed
 from leasehold_packs.passports.compile import Compiled, compiled
 from leasehold_packs.passports.desk import ask_for_version
-from leasehold_packs.passports.documents import Row, csv_rows, read_json
+from leasehold_packs.passports.documents import Row, read_json, sheet_rows
 from leasehold_packs.passports.errors import PassportError, invalid
 from leasehold_packs.passports.facts import Fact, Snapshot
 from leasehold_packs.passports.handlers import QUEUE, ended
@@ -50,7 +50,7 @@ from leasehold_packs.passports.store_versions import (
 
 app = Leasehold()
 #: Batteries in one transaction, and in one job of those that follow.
-CHUNK = 25
+CHUNK = 100
 _MAX_LISTED = 100
 _TWICE = "this serial number has a passport already"
 
@@ -94,8 +94,9 @@ async def bulk(ctx: Context, order: BulkOrder) -> BulkDone:
     async with ctx.transaction() as tx:
         todo = await get_bulk(tx, order.bulk_id)
         raw = await document_bytes(tx, todo["document_version_id"])
+        media_type = (await get_document(tx, todo["document_version_id"]))["media_type"]
     try:
-        lines = await asyncio.to_thread(_lines, raw)
+        lines = await asyncio.to_thread(_lines, raw, media_type)
     except PassportError as problem:
         raise ended(problem) from None
     at = todo["next_line"]
@@ -115,9 +116,9 @@ async def bulk(ctx: Context, order: BulkOrder) -> BulkDone:
         return await tx.complete(done)
 
 
-def _lines(raw: bytes) -> list[tuple[int, str, list[Fact]]]:
+def _lines(raw: bytes, media_type: str) -> list[tuple[int, str, list[Fact]]]:
     """Number, serial and facts of each line."""
-    sheet = csv_rows(raw)
+    sheet = sheet_rows(raw, media_type=media_type)
     if sheet.errors:
         first = sheet.errors[0]
         raise invalid(f"{len(sheet.errors)} cells cannot be read, the first: {first.at} {first.message}")

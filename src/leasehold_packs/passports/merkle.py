@@ -51,14 +51,55 @@ def root(hashes: Sequence[bytes]) -> bytes:
 
 def path(hashes: Sequence[bytes], index: int) -> list[bytes]:
     """The hashes that lead from one leaf to the root, from the bottom up."""
-    if not 0 <= index < len(hashes):
-        raise invalid(f"there is no leaf {index} among {len(hashes)}")
-    if len(hashes) == 1:
-        return []
-    middle = _split(len(hashes))
-    if index < middle:
-        return [*path(hashes[:middle], index), root(hashes[middle:])]
-    return [*path(hashes[middle:], index - middle), root(hashes[:middle])]
+    return [root(hashes[start:end]) for start, end in ranges_of_path(index, len(hashes))]
+
+
+def ranges_of_path(index: int, size: int) -> list[tuple[int, int]]:
+    """The leaves that each step of such a path is the root of: from, and up to."""
+    if not 0 <= index < size:
+        raise invalid(f"there is no leaf {index} among {size}")
+    found, start, end = [], 0, size
+    while end - start > 1:
+        middle = start + _split(end - start)
+        found.append((middle, end) if index < middle else (start, middle))
+        start, end = (start, middle) if index < middle else (middle, end)
+    return found[::-1]
+
+
+def ranges_of_consistency(first: int, second: int) -> list[tuple[int, int]]:
+    """The same for the proof that the first ``first`` of ``second`` leaves are those of an older tree."""
+    if not 0 < first <= second:
+        raise invalid(f"a tree of {second} leaves has none of {first} before it")
+    found, start, end, is_whole = [], 0, second, True
+    while first < end:
+        middle = start + _split(end - start)
+        found.append((middle, end) if first <= middle else (start, middle))
+        is_whole = is_whole and first <= middle
+        start, end = (start, middle) if first <= middle else (middle, end)
+    return [*([] if is_whole else [(start, end)]), *found[::-1]]
+
+
+def is_consistent(*, first: int, first_root: bytes, second: int, second_root: bytes, path: Sequence[bytes]) -> bool:
+    """Whether this path proves that the older tree is the beginning of the newer one."""
+    if not 0 < first <= second:
+        return False
+    return _roots(first, second, list(path), first_root) == (first_root, second_root)
+
+
+def _roots(first: int, second: int, path: list[bytes], known: bytes | None) -> tuple[bytes, bytes] | None:
+    """The roots that the path leads to; ``known`` is the older one as long as it is a subtree of both."""
+    if first == second:
+        top = [known] if known is not None and not path else path
+        return (top[0], top[0]) if len(top) == 1 and (known is None or not path) else None
+    if not path:
+        return None
+    middle = _split(second)
+    *below, other = path
+    if first <= middle:
+        made = _roots(first, middle, below, known)
+        return made and (made[0], node_hash(made[1], other))
+    made = _roots(first - middle, second - middle, below, None)
+    return made and (node_hash(other, made[0]), node_hash(other, made[1]))
 
 
 def root_of_path(leaf: bytes, *, index: int, size: int, path: Sequence[bytes]) -> bytes | None:

@@ -8,6 +8,7 @@ from html import escape
 from typing import Any
 
 from leasehold_packs.passports.attributes import ATTRIBUTES, Tier
+from leasehold_packs.passports.languages import Texts
 from leasehold_packs.passports.pointers import leaves, tokens
 from leasehold_packs.passports.verify import Verdict
 
@@ -33,18 +34,7 @@ POLICY = (
     f"default-src 'none'; style-src 'sha256-{base64.b64encode(sha256(_STYLE.encode()).digest()).decode()}';"
     " img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
-_STATES = {
-    "active": "This passport is valid.",
-    "superseded": "This is an older version: a newer one has taken its place.",
-    "revoked": "This passport was revoked, and does not hold any more.",
-}
 _NAMES = {at: attribute.name for attribute in reversed(ATTRIBUTES) for at in attribute.at}
-_TIERS = {
-    Tier.PUBLIC: "public",
-    Tier.LEGITIMATE_INTEREST: "for persons with a legitimate interest",
-    Tier.AUTHORITY: "for authorities",
-    Tier.INDIVIDUAL: "of this battery, for persons with a legitimate interest",
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,53 +46,57 @@ class Shown:
     receipt: Mapping[str, Any]
     verdict: Verdict
     query: str
+    log: Mapping[str, Any] | None
+    words: Texts
 
 
 def page(shown: Shown) -> str:
-    passport = shown.passport
-    title = f"Battery passport: {passport['name']}"
+    passport, words = shown.passport, shown.words
     return (
-        '<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
-        f'<meta name="robots" content="noindex"><title>{escape(title)}</title><style>{_STYLE}</style></head><body>'
-        f"<header><div><h1>{escape(passport['name'])}</h1>{_identity(passport)}</div>"
-        f'<img src="/p/{passport["passport_id"]}/qr.svg{escape(shown.query)}" alt="QR code of this passport"></header>'
-        f"<main>{_state(passport)}{_verdict(shown)}{_sections(shown.payload)}{_hidden(shown)}{_links(shown)}</main>"
-        "</body></html>"
+        f'<!doctype html><html lang="{words.language}"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width"><meta name="robots" content="noindex">'
+        f"<title>{words('title', name=passport['name'])}</title><style>{_STYLE}</style></head><body>"
+        f"<header><div><h1>{escape(passport['name'])}</h1>{_identity(passport, words)}</div>"
+        f'<img src="/p/{passport["passport_id"]}/qr.svg{escape(shown.query)}" alt="{words("qr")}"></header>'
+        f"<main>{_state(passport, words)}{_verdict(shown)}{_sections(shown.payload, words)}"
+        f"{_hidden(shown)}{_links(shown)}</main></body></html>"
     )
 
 
-def _identity(passport: Mapping[str, Any]) -> str:
+def _identity(passport: Mapping[str, Any], words: Texts) -> str:
+    issued = words("issued", number=passport["number"], date=f"{passport['issued_at']:%Y-%m-%d}")
     rows = [
-        ("Issued by", passport["issuer_name"]),
-        ("GTIN", passport["gtin"]),
-        ("Serial number", passport["serial"]),
-        ("Category", passport["category"]),
-        ("Version", f"{passport['number']}, issued {passport['issued_at']:%Y-%m-%d}"),
+        (words("issued_by"), escape(passport["issuer_name"])),
+        (words("gtin"), escape(passport["gtin"] or "")),
+        (words("serial"), escape(passport["serial"])),
+        (words("category"), words(f"category.{passport['category']}")),
+        (words("version"), issued),
     ]
     return _table([(name, value) for name, value in rows if value])
 
 
-def _state(passport: Mapping[str, Any]) -> str:
-    reason = f" Reason: {escape(passport['reason'])}" if passport["reason"] else ""
-    return f'<p class="{passport["state"]}">{_STATES[passport["state"]]}{reason}</p>'
+def _state(passport: Mapping[str, Any], words: Texts) -> str:
+    reason = f" {words('reason', reason=passport['reason'])}" if passport["reason"] else ""
+    return f'<p class="{passport["state"]}">{words(passport["state"])}{reason}</p>'
 
 
 def _verdict(shown: Shown) -> str:
+    words = shown.words
     if shown.verdict.ok:
-        who = escape(str(shown.receipt["issuer"]))
-        words = "signed what is shown here, and nothing of it is left out."
-        return f'<p class="good">Checked just now: <code>{who}</code> {words}</p>'
+        said = words("good", issuer_=f"<code>{escape(str(shown.receipt['issuer']))}</code>")
+        place = words("logged", place=shown.log["index"] + 1, size=shown.log["head"]["size"]) if shown.log else ""
+        return f'<p class="good">{said} {place}</p>'
     findings = "; ".join(f"{each.at} {each.message}" for each in shown.verdict.findings[:5])
-    return f'<p class="bad">Do not trust this page: {escape(findings)}</p>'
+    return f'<p class="bad">{words("bad", findings=findings)}</p>'
 
 
-def _sections(payload: Any) -> str:
+def _sections(payload: Any, words: Texts) -> str:
     sections: dict[str, list[tuple[str, str]]] = {}
     for pointer, value in leaves(payload):
         if value is None or pointer.endswith("/unit"):
             continue
         sections.setdefault(tokens(pointer)[0] if pointer else "", []).append(
-            (_label(pointer), _text(payload, pointer, value))
+            (escape(_label(pointer)), escape(_text(payload, pointer, value, words)))
         )
     return "".join(f"<h2>{escape(_words(name))}</h2>{_table(rows)}" for name, rows in sections.items())
 
@@ -122,9 +116,9 @@ def _words(name: str) -> str:
     return spaced[:1].upper() + spaced[1:]
 
 
-def _text(payload: Any, pointer: str, value: Any) -> str:
+def _text(payload: Any, pointer: str, value: Any, words: Texts) -> str:
     if isinstance(value, bool):
-        return "yes" if value else "no"
+        return words("yes" if value else "no")
     if value in ({}, []):
         return "–"
     if not pointer.endswith("/value"):
@@ -137,26 +131,23 @@ def _text(payload: Any, pointer: str, value: Any) -> str:
 
 def _hidden(shown: Shown) -> str:
     hidden = [
-        f"{fields} {_TIERS[tier]}"
+        shown.words(f"tier.{tier}", count=fields)
         for tier in Tier
         if tier not in shown.verdict.shown and (fields := shown.receipt["tiers"][tier]["fields"])
     ]
-    if not hidden:
-        return ""
-    return f"<p>Not shown to you: {escape('; '.join(hidden))}. The signature covers their hashes.</p>"
+    return f"<p>{shown.words('hidden', fields_='; '.join(hidden))}</p>" if hidden else ""
 
 
 def _links(shown: Shown) -> str:
-    at, query = f"/p/{shown.passport['passport_id']}", escape(shown.query)
+    at, query, words = f"/p/{shown.passport['passport_id']}", escape(shown.query), shown.words
     return (
-        f'<nav><p><a href="{at}/bundle.zip{query}">All of this as a file that can be checked offline</a> · '
+        f'<nav><p><a href="{at}/bundle.zip{query}">{words("bundle")}</a> · '
         f'<a href="{at}/json{query}">JSON-LD</a></p></nav>'
-        f"<p>Receipt <code>{sha256(shown.passport['receipt']).hexdigest()}</code></p>"
+        f"<p>{words('receipt')} <code>{sha256(shown.passport['receipt']).hexdigest()}</code></p>"
     )
 
 
-def _table(rows: list[tuple[str, Any]]) -> str:
-    lines = "".join(
-        f'<tr><th scope="row">{escape(name)}</th><td>{escape(str(value))}</td></tr>' for name, value in rows
-    )
+def _table(rows: list[tuple[str, str]]) -> str:
+    """Of names and values that are HTML already."""
+    lines = "".join(f'<tr><th scope="row">{name}</th><td>{value}</td></tr>' for name, value in rows)
     return f"<table>{lines}</table>"

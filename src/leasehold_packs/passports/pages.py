@@ -1,4 +1,5 @@
-"""What the dashboard shows of passports: all of them, and one with how complete it is, its versions and documents."""
+"""What the dashboard shows of passports: all of them; one with its completeness, versions and documents; one version
+with what each field was derived from; and the issuer with its keys and its log."""
 
 import asyncio
 import json
@@ -6,8 +7,9 @@ from typing import Any
 from uuid import UUID
 
 from leasehold import web
-from leasehold_packs.passports import store_facts, store_versions
+from leasehold_packs.passports import store_facts, store_keys, store_log, store_versions
 from leasehold_packs.passports.attributes import Category, completeness
+from leasehold_packs.passports.many import compiled_again
 from leasehold_packs.passports.store import fact_of
 
 pages = web.pages("passports", title="Passports", templates="leasehold_packs.passports")
@@ -40,6 +42,43 @@ async def passports(look: web.Look) -> web.Page:
         passports=rows[:_LIMIT],
         after=after,
         next_after=rows[_LIMIT - 1]["passport_id"] if len(rows) > _LIMIT else None,
+        colours=_COLOURS,
+    )
+
+
+@pages.get("/passports/issuer", "jobs:read")
+async def issuer(look: web.Look) -> web.Page:
+    found, keys, heads = None, [], []
+    if look.viewer.tenant:
+        async with look.tenant.transaction() as tx:
+            found = await tx.fetchrow("select slug, name, host, did from leasehold_passports.issuer")
+            keys = await store_keys.list_keys(tx)
+            heads = await store_log.newest_heads(tx)
+    return look.show("passports_issuer.html", issuer=found, keys=keys, heads=heads)
+
+
+@pages.get("/passports/versions/{version_id}", "jobs:read")
+async def version(look: web.Look) -> web.Page:
+    version_id = look.path_id("version_id")
+    async with look.tenant.transaction() as tx:
+        found = await store_versions.get_version(tx, version_id)
+        passport = await store_facts.get_passport(tx, found["passport_id"])
+        signed = (
+            await store_versions.signed_version(tx, version_id) if found["receipt_hash"] and found["link"] else None
+        )
+        made = await compiled_again(tx, signed) if signed else None
+        log = json.loads(await store_log.entry_of(tx, version_id))
+        events = await store_versions.version_events(tx, version_id)
+    return look.show(
+        "passports_version.html",
+        own_tenant=True,
+        passport=passport,
+        version=found,
+        problem=json.loads(found["problem"]) if found["problem"] else None,
+        fields=made.fields if made else (),
+        receipt=json.loads(signed["receipt"]) if signed else None,
+        log=log,
+        events=events,
         colours=_COLOURS,
     )
 

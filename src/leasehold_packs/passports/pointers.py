@@ -139,6 +139,14 @@ def matches(wanted: tuple[str, ...], pointer: str, flat: Mapping[str, Leaf]) -> 
     return True
 
 
+def may_match(wanted: tuple[str, ...], found: tuple[str, ...]) -> bool:
+    """What ``matches`` can tell without the values of other leaves."""
+    return len(found) >= len(wanted) and all(
+        want == name or (is_index(name) and (want == "*" or want.startswith("[")))
+        for want, name in zip(wanted, found, strict=False)
+    )
+
+
 def _chosen(want: str, before: Iterable[str], name: str, flat: Mapping[str, Leaf]) -> bool:
     if not is_index(name):
         return False

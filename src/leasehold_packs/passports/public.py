@@ -7,6 +7,7 @@ import asyncio
 import json
 from hashlib import sha256
 from typing import Annotated, Any, Literal
+from urllib.parse import urlencode
 from uuid import UUID
 
 from fastapi import Query
@@ -14,13 +15,15 @@ from fastapi import Query
 from leasehold import web
 from leasehold.errors import NotFound
 from leasehold_packs.passports import http_model as model
+from leasehold_packs.passports import links, store_log
 from leasehold_packs.passports.attributes import Tier
-from leasehold_packs.passports.bundle import Bundle, disclosed
+from leasehold_packs.passports.bundle import Bundle, Signed, disclosed
 from leasehold_packs.passports.bundle_zip import PARTS, zipped
 from leasehold_packs.passports.canonical import canonical
 from leasehold_packs.passports.documents import read_json
 from leasehold_packs.passports.errors import PassportError
 from leasehold_packs.passports.keys import PublicKey, did_document, jwks, keys_of
+from leasehold_packs.passports.languages import LANGUAGES, preferred
 from leasehold_packs.passports.page import POLICY, Shown, page
 from leasehold_packs.passports.qr import Symbol, gtin14, integrity_symbol, integrity_text, symbol
 from leasehold_packs.passports.router import routes
@@ -30,6 +33,12 @@ from leasehold_packs.passports.verify import verify
 
 Invitation = Annotated[str | None, Query(max_length=100, description="The token of a link that shows more.")]
 Version = Annotated[UUID | None, Query(description="An older version; without it, the active one.")]
+LinkType = Annotated[
+    str | None,
+    Query(
+        alias="linkType", max_length=200, description="GS1: linkset, or a link type such as gs1:dpp to be led there."
+    ),
+]
 _ANYBODY = web.anybody()
 _JSON_LD = "application/ld+json"
 _CONTEXT = {"@vocab": "https://schema.org/", "passport": "urn:leasehold:passports:"}
@@ -51,10 +60,11 @@ async def show(
     passport_id: UUID,
     invitation: Invitation = None,
     version: Version = None,
+    link_type: LinkType = None,
 ) -> web.Response:
     async with stranger.transaction() as tx:
         found, keys = await _shown(tx, passport_id, invitation, version)
-    return await _answer(request, found, keys)
+    return await _answer(request, found, keys, link_type)
 
 
 @routes.get(
@@ -89,9 +99,14 @@ async def show_part(
     openapi_extra=_ANYBODY,
 )
 async def show_model(
-    request: web.Request, stranger: web.Stranger, gtin: str, invitation: Invitation = None, version: Version = None
+    request: web.Request,
+    stranger: web.Stranger,
+    gtin: str,
+    invitation: Invitation = None,
+    version: Version = None,
+    link_type: LinkType = None,
 ) -> web.Response:
-    return await show_item(request, stranger, gtin, "", invitation, version)
+    return await show_item(request, stranger, gtin, "", invitation, version, link_type)
 
 
 @routes.get(
@@ -108,6 +123,7 @@ async def show_item(
     serial: str,
     invitation: Invitation = None,
     version: Version = None,
+    link_type: LinkType = None,
 ) -> web.Response:
     """The host that was asked must be the issuer's: a number alone could be claimed by others."""
     try:
@@ -120,7 +136,7 @@ async def show_item(
         if passport_id is None:
             raise _nothing()
         found, keys = await _shown(tx, passport_id, invitation, version)
-    return await _answer(request, found, keys)
+    return await _answer(request, found, keys, link_type)
 
 
 async def _shown(
@@ -132,7 +148,7 @@ async def _shown(
         raise _nothing()
     if row["reader"] is None:
         raise web.Problem("forbidden", "this link does not hold any more", hint="ask who gave it to you for a new one")
-    return dict(row), await _keys(tx, slug=row["issuer_slug"])
+    return {**row, "log": await store_log.entry_of(tx, row["version_id"])}, await _keys(tx, slug=row["issuer_slug"])
 
 
 async def _keys(tx: Rows, *, slug: str | None = None, did: str | None = None) -> list[PublicKey]:
@@ -147,14 +163,37 @@ def _nothing() -> NotFound:
 
 def _bundle(found: dict[str, Any]) -> Bundle:
     tiers = {Tier(tier): fields for tier, fields in json.loads(found["fields"]).items()}
-    return disclosed(tiers, receipt=bytes(found["receipt"]), proof=found["proof"].encode(), payload_salt=None)
+    signed = Signed(receipt=bytes(found["receipt"]), proof=found["proof"].encode(), log=found["log"])
+    return disclosed(tiers, signed, payload_salt=None)
 
 
-async def _answer(request: web.Request, found: dict[str, Any], keys: list[PublicKey]) -> web.Response:
+async def _answer(
+    request: web.Request, found: dict[str, Any], keys: list[PublicKey], link_type: str | None
+) -> web.Response:
     accept = request.headers.get("accept", "")
+    if link_type in ("linkset", "all") or (link_type is None and links.MEDIA_TYPE in accept):
+        return _linkset(request, found)
+    if link_type is not None:
+        part = links.target_of(link_type, accept)
+        if part is None:
+            raise NotFound(f"there is no link of type {link_type[:100]} here", hint="?linkType=linkset lists them")
+        return web.Response(None, 307, {"Location": f"/p/{found['passport_id']}{part}{_query(request)}"})
     if "text/html" not in accept and ("json" in accept):
         return _json_ld(found)
     return await asyncio.to_thread(_html, request, found, keys)
+
+
+def _linkset(request: web.Request, found: dict[str, Any]) -> web.Response:
+    page_at = f"{request.url.scheme}://{request.url.netloc}/p/{found['passport_id']}"
+    value = links.linkset(found["link"], page_at, _query(request), sorted(LANGUAGES))
+    context = f'<{links.CONTEXT}>; rel="http://www.w3.org/ns/json-ld#context"; type="application/ld+json"'
+    return web.Response(canonical(value), headers={"Link": context, "Vary": "Accept"}, media_type=links.MEDIA_TYPE)
+
+
+def _query(request: web.Request) -> str:
+    """Who asks with an invitation, or for an older version, goes on to do so."""
+    kept = [(name, value) for name, value in request.query_params.multi_items() if name in ("invitation", "version")]
+    return f"?{urlencode(kept)}" if kept else ""
 
 
 def _html(request: web.Request, found: dict[str, Any], keys: list[PublicKey]) -> web.Response:
@@ -164,11 +203,14 @@ def _html(request: web.Request, found: dict[str, Any], keys: list[PublicKey]) ->
         payload=read_json(made.payload),
         receipt=read_json(made.receipt),
         verdict=verify(made, keys),
-        query=f"?{request.url.query}" if request.url.query else "",
+        query=_query(request),
+        log=read_json(made.log),
+        words=preferred(request.headers.get("accept-language", "")),
     )
     headers = {
         "Content-Security-Policy": POLICY,
-        "Vary": "Accept",
+        "Content-Language": shown.words.language,
+        "Vary": "Accept, Accept-Language",
         "Link": f'</p/{found["passport_id"]}/json>; rel="alternate"',
     }
     return web.Response(page(shown), headers=headers, media_type="text/html")
@@ -229,6 +271,68 @@ async def show_keys(stranger: web.Stranger, slug: str, document: Literal["did.js
     if document == "jwks.json":
         return web.Response(canonical(jwks(keys)), media_type="application/jwk-set+json")
     return web.Response(canonical(did_document(keys[0].issuer, keys)), media_type="application/did+json")
+
+
+Size = Annotated[int | None, Query(ge=1, lt=2**63, description="Of a signed head; without it, the newest.")]
+
+
+@routes.get(
+    "/v1/passports/issuers/{slug}/log/head",
+    operation_id="passports.log.head",
+    summary="The newest signed head of an issuer's log, or the one of a size",
+    response_class=web.Response,
+    openapi_extra=_ANYBODY,
+)
+async def log_head(stranger: web.Stranger, slug: str, size: Size = None) -> web.Response:
+    async with stranger.transaction() as tx:
+        return _canonical_json(await store_log.head_of(tx, slug, size))
+
+
+@routes.get(
+    "/v1/passports/issuers/{slug}/log/entries",
+    operation_id="passports.log.entries",
+    summary="The leaves of an issuer's log, for those who watch it",
+    response_model=model.LogEntries,
+    openapi_extra=_ANYBODY,
+)
+async def log_entries(
+    stranger: web.Stranger, slug: str, start: Annotated[int, Query(ge=0, lt=2**63)] = 0
+) -> web.Response:
+    async with stranger.transaction() as tx:
+        found = await store_log.entries(tx, slug, start)
+    return web.answer({"start": start, "leaves": [leaf.hex() for leaf in found]})
+
+
+@routes.get(
+    "/v1/passports/issuers/{slug}/log/proof",
+    operation_id="passports.log.proof",
+    summary="That a leaf is in an issuer's log",
+    response_class=web.Response,
+    openapi_extra=_ANYBODY,
+)
+async def log_proof(
+    stranger: web.Stranger, slug: str, leaf: Annotated[str, Query(pattern="^[0-9a-f]{64}$")], size: Size = None
+) -> web.Response:
+    async with stranger.transaction() as tx:
+        return _canonical_json(await store_log.entry_at(tx, slug, bytes.fromhex(leaf), size))
+
+
+@routes.get(
+    "/v1/passports/issuers/{slug}/log/consistency",
+    operation_id="passports.log.consistency",
+    summary="That a newer head of an issuer's log has all that an older one had",
+    response_class=web.Response,
+    openapi_extra=_ANYBODY,
+)
+async def log_consistency(
+    stranger: web.Stranger, slug: str, first: Annotated[int, Query(ge=1, lt=2**63)], second: Size = None
+) -> web.Response:
+    async with stranger.transaction() as tx:
+        return _canonical_json(await store_log.consistency(tx, slug, first, second))
+
+
+def _canonical_json(value: Any) -> web.Response:
+    return web.Response(canonical(value), media_type="application/json")
 
 
 @routes.post(

@@ -16,6 +16,8 @@ from leasehold_packs.passports.errors import invalid, too_large
 
 #: Modules of white around the symbol, without which readers may not find it.
 QUIET_ZONE = 4
+#: What the largest symbol of level Q has room for, in bytes.
+_MOST_BYTES = 1_663
 _HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?(:[0-9]{1,5})?")
 _GTIN = re.compile(r"[0-9]{8}|[0-9]{12,14}")
 # GS1 General Specifications: a serial number has up to 20 characters of this set.
@@ -48,6 +50,13 @@ def encoded(text: str, *, level: str = "Q") -> segno.QRCode:
         return segno.make_qr(text, error=level, boost_error=False)
     except segno.DataOverflowError:
         raise too_large(f"{len(text)} characters do not fit into a QR code of level {level}") from None
+
+
+def checked_fit(text: str) -> str:
+    """A text that fits whatever its characters are, without making the symbol."""
+    if len(text.encode()) > _MOST_BYTES:
+        raise too_large(f"{len(text)} characters may not fit into a QR code of level Q")
+    return text
 
 
 def integrity_symbol(text: str) -> Symbol:

@@ -18,7 +18,7 @@ from leasehold_packs.passports import public, store_facts, store_keys, store_ver
 from leasehold_packs.passports.attributes import Category, Reader, Tier, completeness
 from leasehold_packs.passports.bundle_zip import zipped
 from leasehold_packs.passports.desk import ask_for_version, send_document
-from leasehold_packs.passports.documents import MAX_BYTES
+from leasehold_packs.passports.documents import CSV, MAX_BYTES, XLSX
 from leasehold_packs.passports.errors import abandoned
 from leasehold_packs.passports.handlers import activate as activated
 from leasehold_packs.passports.handlers import give_up
@@ -204,7 +204,7 @@ async def activate(tenant: web.Tenant, version_id: UUID) -> web.Response:
         version = await store_versions.get_version(tx, version_id)
         if version["state"] != "signed" or version["link"] is None:
             raise Conflict(f"the version is {version['state']}", hint="one that is signed and has its QR code can be")
-        await activated(tx, version)
+        await activated(tx, [version])
         return web.answer(_plain(await store_versions.get_version(tx, version_id), parsed=("problem",)))
 
 
@@ -284,7 +284,9 @@ async def fields(tenant: web.Tenant, version_id: UUID, tier: Tier | None = None)
 async def part(
     tenant: web.Tenant,
     version_id: UUID,
-    part: Literal["payload", "receipt", "proof", "disclosure", "bundle.zip", "qr.svg", "qr.png", "integrity.png"],
+    part: Literal[
+        "payload", "receipt", "proof", "log", "disclosure", "bundle.zip", "qr.svg", "qr.png", "integrity.png"
+    ],
     reader: Reader = Reader.OWNER,
 ) -> web.Response:
     async with tenant.transaction() as tx:
@@ -494,7 +496,7 @@ async def get_completeness(tenant: web.Tenant, passport_id: UUID) -> web.Respons
 @routes.post(
     "/v1/passports/{passport_id}/documents",
     operation_id="passports.documents.add",
-    summary="Send a document as it is; facts are read from JSON and CSV",
+    summary="Send a document as it is; facts are read from JSON, CSV and XLSX",
     status_code=202,
     response_model=model.DocumentOut,
     openapi_extra={
@@ -516,8 +518,8 @@ async def add_document(
 ) -> web.Response:
     media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     is_json = media_type == "application/json" or media_type.endswith("+json")
-    if role == "facts" and not is_json and media_type != "text/csv":
-        raise web.Problem("unsupported_media_type", "facts are read from application/json and text/csv")
+    if role == "facts" and not is_json and media_type not in (CSV, XLSX):
+        raise web.Problem("unsupported_media_type", f"facts are read from application/json, {CSV} and {XLSX}")
     sent = Delivered(
         raw=await _raw(request),
         name=name,

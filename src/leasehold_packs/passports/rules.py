@@ -11,7 +11,7 @@
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from jsonschema.exceptions import SchemaError
@@ -24,7 +24,7 @@ from leasehold_packs.passports.attributes import Tier
 from leasehold_packs.passports.canonical import canonical, digest
 from leasehold_packs.passports.errors import Code, Finding, PassportError, invalid, too_large
 from leasehold_packs.passports.expressions import Type, type_of
-from leasehold_packs.passports.pointers import token, tokens
+from leasehold_packs.passports.pointers import may_match, token, tokens
 
 FORMAT = "leasehold-rules/1"
 MAX_BYTES = 2**20
@@ -82,6 +82,16 @@ class Package:
     copies: tuple[Copy, ...]
     checks: tuple[Check, ...]
     schema: Any
+    _places: dict[str, tuple[Copy, ...]] = field(default_factory=dict, compare=False, repr=False)
+
+    def copies_at(self, pointer: str) -> tuple[Copy, ...]:
+        """Those that may copy what is there, the longest first; remembered: batteries have the same pointers."""
+        found = self._places.get(pointer)
+        if found is None:
+            path = tokens(pointer)
+            there = [copy for copy in self.copies if may_match(copy.at, path)]
+            found = self._places[pointer] = tuple(sorted(there, key=lambda copy: -len(copy.at)))
+        return found
 
 
 def package(source: Any) -> Package:
@@ -147,8 +157,8 @@ def _pointer(text: str) -> str:
 def _check_types(found: Package) -> None:
     types = {each.name: each.type for each in found.inputs}
     findings: list[Finding] = []
-    for field in found.fields:
-        findings += _type_findings(field.pointer, field.value, Type.NUMBER if field.unit else None, types)
+    for each in found.fields:
+        findings += _type_findings(each.pointer, each.value, Type.NUMBER if each.unit else None, types)
     for check in found.checks:
         findings += _type_findings(check.id, check.test, Type.BOOLEAN, types)
     if findings:

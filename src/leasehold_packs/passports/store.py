@@ -1,5 +1,7 @@
 """What the stores of this pack ask of a transaction, in a handler as in a route."""
 
+import json
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
 from math import isfinite
@@ -52,6 +54,26 @@ async def tell(tx: Desk, type_: str, *, passport: UUID, version: UUID | None, **
         event, passport, version, type_,
     )  # fmt: skip
     return event
+
+
+async def tell_all(tx: Desk, type_: str, about: Sequence[tuple[UUID, UUID, dict[str, Any]]]) -> None:
+    """The same for many versions (passport, version, data) in one statement."""
+    if len(about) == 1:
+        [(passport, version, data)] = about
+        await tell(tx, type_, passport=passport, version=version, **data)
+        return
+    said = [
+        json.dumps({"passport_id": str(passport), "version_id": str(version), **data}, default=str)
+        for passport, version, data in about
+    ]
+    await tx.execute(
+        "with told as materialized ("
+        "   select passport, version, leasehold.emit_event($1, 'passport', passport::text, data::jsonb) as event"
+        "   from unnest($2::uuid[], $3::uuid[], $4::text[]) g(passport, version, data))"
+        " insert into leasehold_passports.event (tenant_id, event_id, passport_id, version_id, type)"
+        f" select {TENANT}, event, passport, version, $1 from told",
+        type_, [passport for passport, _, _ in about], [version for _, version, _ in about], said,
+    )  # fmt: skip
 
 
 def whole_second(moment: datetime) -> datetime:

@@ -54,6 +54,11 @@ async def get_passport(tx: Rows, passport_id: UUID) -> Any:
     return await one(tx, "passport", query, passport_id)
 
 
+async def get_passports(tx: Rows, passports: Sequence[UUID]) -> dict[UUID, Any]:
+    query = f"select {_PASSPORT} from leasehold_passports.passport where passport_id = any($1::uuid[])"
+    return {row["passport_id"]: row for row in await tx.fetch(query, list(passports))}
+
+
 async def list_passports(tx: Rows, *, model_id: UUID | None, after: UUID | None, limit: int) -> list[Any]:
     return await tx.fetch(
         f"select {_PASSPORT}, (select v.state from leasehold_passports.version v"

@@ -97,6 +97,15 @@ async def signing_key(tx: Rows) -> Any:
     )
 
 
+async def signs_now(tx: Rows, key_id: str) -> bool:
+    """Whether this is still the key that signs; it stays so until the transaction ends."""
+    query = (
+        "select 1 from leasehold_passports.signing_key"
+        " where key_id = $1 and not_after is null and revoked_at is null for share"
+    )
+    return await tx.fetchval(query, key_id) is not None
+
+
 def public_key(row: Any) -> PublicKey:
     return PublicKey(
         issuer=row["issuer"],

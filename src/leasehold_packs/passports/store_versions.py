@@ -1,17 +1,16 @@
 """Snapshots, rule packages and versions of passports, in the pack's own tables."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from hashlib import sha256
 from secrets import token_bytes
 from typing import Any
 from uuid import UUID, uuid4
 
 from leasehold.errors import Conflict
 from leasehold_packs.passports.attributes import Reader, Tier
-from leasehold_packs.passports.bundle import Bundle, disclosed
+from leasehold_packs.passports.bundle import Bundle, Signed, disclosed
 from leasehold_packs.passports.canonical import canonical
 from leasehold_packs.passports.compile import Compiled, Issue
 from leasehold_packs.passports.errors import Code, Finding, PassportError
@@ -21,6 +20,7 @@ from leasehold_packs.passports.rules import Package, package
 from leasehold_packs.passports.store import TENANT, Rows, fact_of, one, whole_second
 from leasehold_packs.passports.store_facts import current_facts, get_passport
 from leasehold_packs.passports.store_keys import usable_key
+from leasehold_packs.passports.store_log import entry_of
 
 _VERSION = (
     "version_id, passport_id, number, snapshot_id, package_id, key_id, issued_at, previous, activate, state, problem,"
@@ -255,6 +255,14 @@ async def list_versions(tx: Rows, passport_id: UUID) -> list[Any]:
     )
 
 
+async def version_events(tx: Rows, version_id: UUID) -> list[Any]:
+    return await tx.fetch(
+        "select event_id, type, at from leasehold_passports.event where version_id = $1 order by at, event_id"
+        " limit 100",
+        version_id,
+    )
+
+
 async def lock_versions(tx: Rows, versions: Sequence[UUID], state: str) -> list[Any]:
     """Those of them that are in this state, with all that the next step needs; nobody else moves them meanwhile."""
     return await tx.fetch(
@@ -264,46 +272,55 @@ async def lock_versions(tx: Rows, versions: Sequence[UUID], state: str) -> list[
     )  # fmt: skip
 
 
-async def put_compiled(tx: Rows, version_id: UUID, made: Compiled) -> None:
+async def put_compiled(tx: Rows, made: Mapping[UUID, Compiled]) -> None:
     await tx.execute(
-        "update leasehold_passports.version set state = 'compiled', receipt = $2, receipt_hash = $3"
-        " where version_id = $1",
-        version_id, made.receipt, sha256(made.receipt).hexdigest(),
+        "update leasehold_passports.version v set state = 'compiled', receipt = g.receipt, receipt_hash = g.hash"
+        " from unnest($1::uuid[], $2::bytea[], $3::text[]) g(version, receipt, hash) where v.version_id = g.version",
+        list(made), [each.receipt for each in made.values()], [each.receipt_hash for each in made.values()],
     )  # fmt: skip
-    tiers = {tier: [_field(each) for each in made.fields if each.tier == tier] for tier in Tier}
+    tiers = [(version, tier, _fields(each, tier)) for version, each in made.items() for tier in Tier]
     await tx.execute(
         "insert into leasehold_passports.tier (tenant_id, version_id, tier, fields)"
-        f" select {TENANT}, $1, tier, fields::jsonb from unnest($2::text[], $3::text[]) g(tier, fields)",
-        version_id, list(tiers), [json.dumps(fields) for fields in tiers.values()],
+        f" select {TENANT}, version, tier, fields::jsonb"
+        " from unnest($1::uuid[], $2::text[], $3::text[]) g(version, tier, fields)",
+        [version for version, _, _ in tiers], [tier for _, tier, _ in tiers], [fields for _, _, fields in tiers],
     )  # fmt: skip
 
 
-def _field(each: Any) -> list[Any]:
-    return [each.pointer, each.value, each.salt.hex(), each.leaf.hex()]
+def _fields(made: Compiled, tier: Tier) -> str:
+    fields = [[each.pointer, each.value, each.salt.hex(), each.leaf.hex()] for each in made.fields if each.tier == tier]
+    return json.dumps(fields)
 
 
-async def put_proof(tx: Rows, version_id: UUID, proof: dict[str, Any]) -> None:
+async def put_proofs(tx: Rows, proofs: Mapping[UUID, dict[str, Any]]) -> None:
+    """Signed, and in the log: a trigger writes the leaves."""
     await tx.execute(
-        "update leasehold_passports.version set state = 'signed', proof = $2 where version_id = $1",
-        version_id, canonical(proof).decode(),
+        "update leasehold_passports.version v set state = 'signed', proof = g.proof"
+        " from unnest($1::uuid[], $2::text[]) g(version, proof) where v.version_id = g.version",
+        list(proofs), [canonical(proof).decode() for proof in proofs.values()],
     )  # fmt: skip
 
 
-async def put_link(tx: Rows, version_id: UUID, link: str) -> None:
-    await tx.execute("update leasehold_passports.version set link = $2 where version_id = $1", version_id, link)
+async def put_links(tx: Rows, links: Mapping[UUID, str]) -> None:
+    await tx.execute(
+        "update leasehold_passports.version v set link = g.link"
+        " from unnest($1::uuid[], $2::text[]) g(version, link) where v.version_id = g.version",
+        list(links), list(links.values()),
+    )  # fmt: skip
 
 
-async def activate_version(tx: Rows, version: Any) -> UUID | None:
-    """It takes the place of the active one, whose id this gives."""
-    before = await tx.fetchval(
+async def activate_versions(tx: Rows, versions: Sequence[Any]) -> dict[UUID, UUID]:
+    """They take the place of the active ones, whose ids this gives by passport."""
+    before = await tx.fetch(
         "update leasehold_passports.version set state = 'superseded'"
-        " where passport_id = $1 and state = 'active' returning version_id",
-        version["passport_id"],
+        " where passport_id = any($1::uuid[]) and state = 'active' returning passport_id, version_id",
+        [version["passport_id"] for version in versions],
     )
     await tx.execute(
-        "update leasehold_passports.version set state = 'active' where version_id = $1", version["version_id"]
+        "update leasehold_passports.version set state = 'active' where version_id = any($1::uuid[])",
+        [version["version_id"] for version in versions],
     )
-    return before if before is None else UUID(str(before))
+    return {row["passport_id"]: row["version_id"] for row in before}
 
 
 async def revoke_version(tx: Rows, version_id: UUID, reason: str) -> None:
@@ -350,7 +367,12 @@ async def bundle_of(tx: Rows, version: Any, reader: Reader) -> Bundle:
     tiers = await fields_of(tx, version["version_id"])
     shown = {tier: tiers.get(tier, []) for tier in reader.tiers}
     whole = salt(bytes(version["salt_key"]), version["version_id"], "payload") if reader is Reader.OWNER else None
-    return disclosed(shown, receipt=bytes(version["receipt"]), proof=version["proof"].encode(), payload_salt=whole)
+    return disclosed(shown, await signed_of(tx, version), payload_salt=whole)
+
+
+async def signed_of(tx: Rows, version: Any) -> Signed:
+    log = await entry_of(tx, version["version_id"])
+    return Signed(receipt=bytes(version["receipt"]), proof=version["proof"].encode(), log=log)
 
 
 async def count_states(tx: Rows, base_id: UUID) -> dict[str, int]:
@@ -374,11 +396,12 @@ def issue_of(version: Any, issuer: str) -> Issue:
     )
 
 
-async def keys_of_versions(tx: Rows, versions: Sequence[UUID]) -> dict[str, Any]:
-    """The keys that these versions are to be signed with."""
+async def keys_to_sign(tx: Rows, versions: Sequence[UUID]) -> dict[str, Any]:
+    """The keys that these versions are to be signed with, and the one that signs now, for the head of the log."""
     rows = await tx.fetch(
-        "select distinct k.key_id, k.issuer, k.secret, k.revoked_at from leasehold_passports.signing_key k"
-        " join leasehold_passports.version v using (tenant_id, key_id) where v.version_id = any($1::uuid[])",
+        "select key_id, issuer, secret, revoked_at, not_after is null and revoked_at is null as is_current"
+        " from leasehold_passports.signing_key k where not_after is null and revoked_at is null or key_id in ("
+        "   select key_id from leasehold_passports.version where version_id = any($1::uuid[]))",
         list(versions),
     )
     return {row["key_id"]: row for row in rows}

@@ -1,10 +1,11 @@
 """Checking of a bundle with the keys of its issuer and nothing else: every finding has a name and a place.
 
-    PAYLOAD_CHANGED, RECEIPT_CHANGED, PROOF_CHANGED, DISCLOSURE_CHANGED    a part is not what was made
+    PAYLOAD_CHANGED, RECEIPT_CHANGED, PROOF_CHANGED, LOG_CHANGED, DISCLOSURE_CHANGED    a part is not what was made
     PAYLOAD_MALFORMED, RECEIPT_MALFORMED, …                                a part is not canonical, or no such part
     SIGNATURE_INVALID, KEY_UNKNOWN, KEY_NOT_VALID, ISSUER_DIFFERS          the receipt is not signed by who it says
     TIER_INCOMPLETE                                                        a field was left out, or is of another tier
     ROOT_DIFFERS                                                           the receipt contradicts itself
+    LOG_MISSING, LOG_EXCLUDES, LOG_HEAD_INVALID                            the issuer's log does not have the receipt
 
 Whether the passport was superseded or revoked since is not in a bundle: that is asked of its issuer.
 """
@@ -18,7 +19,7 @@ from hashlib import sha256
 from itertools import pairwise
 from typing import Any
 
-from leasehold_packs.passports import merkle
+from leasehold_packs.passports import log, merkle
 from leasehold_packs.passports.attributes import Tier
 from leasehold_packs.passports.bundle import DISCLOSURE, Bundle
 from leasehold_packs.passports.canonical import canonical
@@ -50,7 +51,9 @@ class _Parts:
     payload: Any
     receipt: dict[str, Any]
     proof: dict[str, Any]
+    log: dict[str, Any] | None
     disclosure: dict[str, Any]
+    raw: dict[str, bytes]
     changed: frozenset[str]
 
     @property
@@ -64,8 +67,10 @@ def verify(bundle: Bundle, keys: Iterable[PublicKey]) -> Verdict:
     parts, malformed = _parts(bundle)
     if parts is None:
         return Verdict(findings=tuple(malformed))
+    by_method = {key.method: key for key in keys}
     findings = [
-        *_signature_findings(parts, {key.method: key for key in keys}),
+        *_signature_findings(parts, by_method),
+        *_log_findings(parts, by_method),
         *_root_findings(parts),
         *_field_findings(parts),
         *_tier_findings(parts),
@@ -85,16 +90,17 @@ def field_is_shown(receipt: bytes, shown: dict[str, Any]) -> bool:
     return top is not None and top.hex() == tier["root"]
 
 
-# -- the four parts -------------------------------------------------------------------------------------------------
+# -- the parts ------------------------------------------------------------------------------------------------------
 
 
 def _parts(bundle: Bundle) -> tuple[_Parts | None, list[Finding]]:
-    raw = {"payload": bundle.payload, "receipt": bundle.receipt, "proof": bundle.proof, "disclosure": bundle.disclosure}
+    raw = {name: getattr(bundle, name) for name in ("payload", "receipt", "proof", "log", "disclosure")}
     found = {name: _canonical_object(each) for name, each in raw.items()}
     right = {
         "payload": found["payload"] is not None,
         "receipt": _is_receipt(found["receipt"]),
         "proof": found["proof"] is not None,
+        "log": raw["log"] == b"null" or _is_log(found["log"]),
         "disclosure": _is_disclosure(found["disclosure"]),
     }
     malformed = [
@@ -106,7 +112,7 @@ def _parts(bundle: Bundle) -> tuple[_Parts | None, list[Finding]]:
         return None, malformed
     listed = found["disclosure"]["parts"]
     changed = frozenset(name for name in listed if sha256(raw[name]).hexdigest() != listed[name])
-    return _Parts(**found, changed=changed), []
+    return _Parts(**found, raw=raw, changed=changed), []
 
 
 def _canonical_object(raw: bytes) -> Any:
@@ -124,9 +130,7 @@ def _is_receipt(value: Any) -> bool:
         and value.get("format") == RECEIPT
         and all(isinstance(value.get(name), str) for name in ("issuer", "key_id", "version"))
         and all(_is_hex(value.get(name), 64) for name in ("payload_hash", "payload_root"))
-        and isinstance(value.get("issued_at"), str)
-        and _TIME.fullmatch(value["issued_at"]) is not None
-        and _moment(value["issued_at"]) is not None
+        and _is_time(value.get("issued_at"))
         and isinstance(value.get("tiers"), dict)
         and set(value["tiers"]) == set(Tier)
         and all(_is_tier(each) for each in value["tiers"].values())
@@ -142,13 +146,39 @@ def _is_tier(value: Any) -> bool:
     )
 
 
+def _is_log(value: Any) -> bool:
+    return (
+        value is not None
+        and set(value) == {"format", "index", "path", "head"}
+        and value["format"] == log.FORMAT
+        and type(value["index"]) is int
+        and isinstance(value["path"], list)
+        and len(value["path"]) < 64
+        and all(_is_hex(each, 64) for each in value["path"])
+        and is_head(value["head"])
+    )
+
+
+def is_head(value: Any) -> bool:
+    return (
+        isinstance(value, dict)
+        and value.get("format") == log.HEAD
+        and isinstance(value.get("issuer"), str)
+        and type(value.get("size")) is int
+        and 0 < value["size"] < 2**53
+        and _is_hex(value.get("root"), 64)
+        and _is_time(value.get("at"))
+        and isinstance(value.get("proof"), dict)
+    )
+
+
 def _is_disclosure(value: Any) -> bool:
     return (
         value is not None
         and set(value) == {"format", "parts", "payload_salt", "fields"}
         and value["format"] == DISCLOSURE
         and isinstance(value["parts"], dict)
-        and set(value["parts"]) == {"payload", "receipt", "proof"}
+        and set(value["parts"]) == {"payload", "receipt", "proof", "log"}
         and all(_is_hex(each, 64) for each in value["parts"].values())
         and (value["payload_salt"] is None or _is_hex(value["payload_salt"], 2 * merkle.SALT))
         and isinstance(value["fields"], list)
@@ -172,11 +202,14 @@ def _is_hex(value: Any, length: int) -> bool:
     return isinstance(value, str) and len(value) == length and _HEX.fullmatch(value) is not None
 
 
-def _moment(text: str) -> datetime | None:
+def _is_time(value: Any) -> bool:
+    if not isinstance(value, str) or not _TIME.fullmatch(value):
+        return False
     try:
-        return datetime.fromisoformat(text)
+        datetime.fromisoformat(value)
     except ValueError:
-        return None
+        return False
+    return True
 
 
 # -- what they say --------------------------------------------------------------------------------------------------
@@ -205,6 +238,71 @@ def _signed_findings(parts: _Parts, key: PublicKey) -> Iterator[Finding]:
         yield Finding(at="receipt", code="ISSUER_DIFFERS", message="names another issuer or key than the proof")
     if not key.signs_at(datetime.fromisoformat(parts.receipt["issued_at"])):
         yield Finding(at="proof", code="KEY_NOT_VALID", message="the key was not valid when the passport was issued")
+
+
+def _log_findings(parts: _Parts, keys: dict[str, PublicKey]) -> Iterator[Finding]:
+    if parts.log is None:
+        yield Finding(at="log", code="LOG_MISSING", message="the bundle does not show its place in the issuer's log")
+        return
+    found = [*head_findings(parts.log["head"], keys), *_place_findings(parts, parts.log)]
+    if found and "log" in parts.changed:
+        yield Finding(at="log", code="LOG_CHANGED", message="is not what was bundled")
+    yield from found
+
+
+def _place_findings(parts: _Parts, entry: dict[str, Any]) -> Iterator[Finding]:
+    head = entry["head"]
+    if head["issuer"] != parts.receipt["issuer"]:
+        yield Finding(at="log", code="ISSUER_DIFFERS", message="is the log of another issuer")
+    leaf = log.leaf(parts.raw["receipt"], parts.raw["proof"])
+    path = [bytes.fromhex(step) for step in entry["path"]]
+    root = merkle.root_of_path(leaf, index=entry["index"], size=head["size"], path=path)
+    # A receipt or proof that is not what was signed is in no log, and is named already.
+    if not parts.changed & {"receipt", "proof"} and (root is None or root.hex() != head["root"]):
+        yield Finding(at="log", code="LOG_EXCLUDES", message="its head does not cover this receipt and proof")
+
+
+def head_findings(head: dict[str, Any], keys: dict[str, PublicKey]) -> Iterator[Finding]:
+    """Whether a key of the issuer signed the head, at a time when it could."""
+    method = str(head["proof"].get("verificationMethod"))
+    key = keys.get(method)
+    if key is None:
+        yield Finding(at="log", code="KEY_UNKNOWN", message=f"none of the keys is {method[:200]}")
+    elif key.issuer != head["issuer"] or not verifies(head, head["proof"], public=key.raw):
+        yield Finding(at="log", code="LOG_HEAD_INVALID", message="the key did not sign this head")
+    elif not key.signs_at(datetime.fromisoformat(head["at"])):
+        yield Finding(at="log", code="KEY_NOT_VALID", message="the key was not valid when the head was signed")
+
+
+def consistency_findings(shown: Any, keys: Iterable[PublicKey]) -> list[Finding]:
+    """Whether two heads are signed, and the newer log begins with all of the older. Nothing raises."""
+    if not _is_consistency(shown):
+        return [Finding(at="", code="LOG_MALFORMED", message="this is no proof of consistency")]
+    by_method, first, second = {key.method: key for key in keys}, shown["first"], shown["second"]
+    found = [*head_findings(first, by_method), *head_findings(second, by_method)]
+    holds = merkle.is_consistent(
+        first=first["size"],
+        first_root=bytes.fromhex(first["root"]),
+        second=second["size"],
+        second_root=bytes.fromhex(second["root"]),
+        path=[bytes.fromhex(step) for step in shown["path"]],
+    )
+    if not holds or first["issuer"] != second["issuer"]:
+        words = f"the log of {second['size']} leaves does not begin with the one of {first['size']}"
+        found.append(Finding(at="log", code="LOG_INCONSISTENT", message=words))
+    return found
+
+
+def _is_consistency(shown: Any) -> bool:
+    return (
+        isinstance(shown, dict)
+        and shown.get("format") == log.CONSISTENCY
+        and is_head(shown.get("first"))
+        and is_head(shown.get("second"))
+        and isinstance(shown.get("path"), list)
+        and len(shown["path"]) < 128
+        and all(_is_hex(each, 64) for each in shown["path"])
+    )
 
 
 def _root_findings(parts: _Parts) -> Iterator[Finding]:

@@ -6,6 +6,7 @@ from uuid import UUID
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
+from leasehold_packs.passports import log, merkle
 from leasehold_packs.passports.attributes import Reader
 from leasehold_packs.passports.bundle import Bundle, bundle
 from leasehold_packs.passports.canonical import canonical
@@ -96,4 +97,16 @@ def passport(says: Any = SAYS, rules: Any = RULES, issue: Issue = ISSUE) -> Comp
 
 def signed(made: Compiled, reader: Reader = Reader.OWNER) -> Bundle:
     proof = sign(read_json(made.receipt), options(method=KEY.method, created=ISSUE.issued_at), seed=SEED)
-    return bundle(made, proof, reader)
+    return bundle(made, proof, logged(made.receipt, canonical(proof)), reader)
+
+
+def logged(receipt: bytes, proof: bytes) -> dict[str, Any]:
+    """As the third of five leaves."""
+    leaves = [bytes([place]) * 32 for place in range(5)]
+    leaves[2] = log.leaf(receipt, proof)
+    return log.entry(head_of(leaves), index=2, path=merkle.path(leaves, 2))
+
+
+def head_of(leaves: list[bytes]) -> dict[str, Any]:
+    head = log.head(issuer=ISSUER, size=len(leaves), root=merkle.root(leaves), at=ISSUE.issued_at)
+    return {**head, "proof": sign(head, options(method=KEY.method, created=ISSUE.issued_at), seed=SEED)}

@@ -1,7 +1,7 @@
 """``python -m tests.packs.passports.killed --seeds 50``: the signer is killed between signing and commit.
 
-One passport for each seed. Whatever the moment, in the end each has one version, one proof that holds, and one event of
-each kind with one id, in the pack's own history and among the webhooks.
+One passport for each seed. Whatever the moment, in the end each has one version, one leaf of the log, one proof that
+holds, and one event of each kind with one id, in the pack's own history and among the webhooks.
 """
 
 import argparse
@@ -32,6 +32,7 @@ select v.passport_id, count(distinct v.version_id) as versions, min(v.state) as 
   (select array_agg(e.type order by e.at, e.event_id) from leasehold_passports.event e
     where e.passport_id = v.passport_id) as events,
   (select array_agg(e.event_id) from leasehold_passports.event e where e.passport_id = v.passport_id) as ids,
+  (select count(*) from leasehold_passports.log_leaf l where l.version_id = any(array_agg(v.version_id))) as leaves,
   (select array_agg(w.event_id) from leasehold.webhook_event w where w.subject_id = v.passport_id::text) as sent
 from leasehold_passports.version v group by 1
 """
@@ -85,7 +86,7 @@ async def _check(kit: Kit, maker: Office, versions: Sequence[str]) -> None:
         await connection.close()
     assert len(rows) == len(versions)
     for row in rows:
-        assert (row["versions"], row["state"]) == (1, "active")
+        assert (row["versions"], row["leaves"], row["state"]) == (1, 1, "active")
         assert row["events"] == ["passport.signed", "passport.activated"]
         assert sorted(row["ids"]) == sorted(row["sent"]), "one id, here and among the webhooks"
     for version in versions:
@@ -94,7 +95,7 @@ async def _check(kit: Kit, maker: Office, versions: Sequence[str]) -> None:
         assert good(await maker.api.post("/v1/passports/verify", json=parts))["ok"]
 
 
-_PARTS = ("payload", "receipt", "proof", "disclosure")
+_PARTS = ("payload", "receipt", "proof", "log", "disclosure")
 
 
 async def main(seeds: Sequence[int]) -> None:
@@ -108,7 +109,7 @@ async def main(seeds: Sequence[int]) -> None:
         points = await run(kit, seeds, Path(folder))
     for name, count in sorted(points.items()):
         print(f"{count:4} {name}")
-    print(f"{len(seeds)} seeds from {seeds[0]}: each has one version, one proof that holds, and one id for each event")
+    print(f"{len(seeds)} seeds from {seeds[0]}: each has one version, leaf and proof that holds, one id for each event")
 
 
 if __name__ == "__main__":

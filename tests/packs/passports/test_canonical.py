@@ -5,6 +5,9 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
+import rfc8785
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from leasehold_packs.passports.canonical import canonical, digest
 from leasehold_packs.passports.documents import read_json
@@ -67,3 +70,22 @@ def test_the_largest_integers_and_exact_decimals_are_kept() -> None:
 
 def test_the_order_of_names_does_not_change_a_digest() -> None:
     assert digest({"a": 1, "b": 2}) == digest({"b": 2, "a": 1})
+
+
+_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**53) + 1, 2**53 - 1) | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+)
+
+
+@settings(deadline=None)
+@given(_JSON)
+def test_the_quick_way_writes_what_the_library_does(value: Any) -> None:
+    assert canonical(value) == rfc8785.dumps(value)
+
+
+def test_names_beyond_the_surrogates_are_sorted_as_utf_16_has_them() -> None:
+    value: Any = {"\ufb33": 1, "\U0001f600": 2, "a": {"\ue000": 3, "\U00010000": 4}}
+
+    assert canonical(value) == rfc8785.dumps(value)
+    assert list(json.loads(canonical(value))) == ["a", "\U0001f600", "\ufb33"]

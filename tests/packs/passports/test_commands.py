@@ -10,10 +10,11 @@ from leasehold.testing import Kit
 from leasehold_packs.passports.attributes import Reader
 from leasehold_packs.passports.bundle_zip import zipped
 from leasehold_packs.passports.keys import did_document
+from leasehold_packs.passports.log import CONSISTENCY
 from tests.api.conftest import SECRET_KEY
 from tests.cli.program import leasehold as command
 from tests.cli.program import started
-from tests.packs.passports.battery import ISSUER, KEY, passport, signed
+from tests.packs.passports.battery import ISSUER, KEY, head_of, passport, signed
 from tests.packs.passports.office import prepare
 
 
@@ -31,6 +32,12 @@ def test_a_bundle_that_was_changed_is_named_and_ends_with_1(tmp_path: Path) -> N
     said = command("passports", "verify", str(bad), "--json")
     assert (said.code, said.json["findings"][0]["code"]) == (1, "PAYLOAD_CHANGED")
     assert command("passports", "verify", str(did)).code == 2, "no bundle at all"
+
+    shown = {"format": CONSISTENCY, "first": head_of([b"a" * 32]), "second": head_of([b"a" * 32, b"b" * 32])}
+    for path, code in ((["62" * 32], 0), (["63" * 32], 1)):
+        proof = tmp_path / "consistency.json"
+        proof.write_text(json.dumps({**shown, "path": path}))
+        assert command("passports", "consistent", str(proof), "--keys", str(did)).code == code
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from leasehold_packs.passports.compile import compiled
-from leasehold_packs.passports.documents import csv_rows
+from leasehold_packs.passports.documents import sheet_rows
 from leasehold_packs.passports.errors import Code, PassportError
 from leasehold_packs.passports.facts import Snapshot
 from leasehold_packs.passports.rules import package
@@ -151,7 +151,7 @@ def test_a_passport_that_is_too_large_is_refused() -> None:
 
 
 def test_cells_of_a_sheet_become_numbers_of_the_unit_that_is_wanted() -> None:
-    row = csv_rows(b"model,energy [MWh],footprint,mass [t]\nM1,0.062,3782,0.43\n").rows[0]
+    row = sheet_rows(b"model,energy [MWh],footprint,mass [t]\nM1,0.062,3782,0.43\n").rows[0]
     rules = {**RULES, "inputs": {**RULES["inputs"], "energy": {"at": "/energy", "type": "number", "unit": "Wh"}}}
 
     payload = json.loads(compiled(Snapshot(row.facts), package(rules), ISSUE).payload)
@@ -161,14 +161,14 @@ def test_cells_of_a_sheet_become_numbers_of_the_unit_that_is_wanted() -> None:
 
 
 def test_a_unit_that_no_rule_asks_for_is_not_ignored() -> None:
-    row = csv_rows(b"model,energy [kWh],footprint\nM1,62,3782\n").rows[0]
+    row = sheet_rows(b"model,energy [kWh],footprint\nM1,62,3782\n").rows[0]
 
     with pytest.raises(PassportError, match="kWh cannot be converted to a number without a unit"):
         compiled(Snapshot(row.facts), package(RULES), ISSUE)
 
 
 def test_a_sheet_with_a_comma_for_a_point_is_refused_with_its_cell() -> None:
-    row = csv_rows(b"model;energy;mass [kg]\nM1;62000;0,43\n").rows[0]
+    row = sheet_rows(b"model;energy;mass [kg]\nM1;62000;0,43\n").rows[0]
 
     with pytest.raises(PassportError, match="C2") as refused:
         compiled(Snapshot(row.facts), package(RULES), ISSUE)

@@ -5,25 +5,28 @@ from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
 from hashlib import sha256
+from random import Random
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from leasehold_packs.passports import log, standalone
 from leasehold_packs.passports.attributes import Reader, Tier
 from leasehold_packs.passports.bundle import Bundle, field_proof
+from leasehold_packs.passports.bundle_zip import keys_json
 from leasehold_packs.passports.canonical import canonical
 from leasehold_packs.passports.errors import PassportError
 from leasehold_packs.passports.keys import PublicKey
-from leasehold_packs.passports.merkle import field_leaf
+from leasehold_packs.passports.merkle import field_leaf, path, ranges_of_consistency, root
 from leasehold_packs.passports.pointers import leaves, pruned
-from leasehold_packs.passports.verify import field_is_shown, verify
-from tests.packs.passports.battery import KEY, passport, signed
+from leasehold_packs.passports.verify import consistency_findings, field_is_shown, verify
+from tests.packs.passports.battery import KEY, head_of, logged, passport, signed
 
 MADE = passport()
 BUNDLES = {reader: signed(MADE, reader) for reader in Reader}
-PARTS = ("payload", "receipt", "proof", "disclosure")
+PARTS = ("payload", "receipt", "proof", "log", "disclosure")
 
 
 def _codes(bundle: Bundle) -> set[str]:
@@ -61,7 +64,7 @@ def test_a_public_bundle_leaves_no_trace_of_hidden_values() -> None:
 
 @pytest.mark.parametrize(
     ("reader", "part"),
-    [*((Reader.OWNER, part) for part in PARTS[:3]), (Reader.PUBLIC, "payload"), (Reader.PUBLIC, "disclosure")],
+    [*((Reader.OWNER, part) for part in PARTS[:4]), (Reader.PUBLIC, "payload"), (Reader.PUBLIC, "disclosure")],
 )
 def test_every_single_flipped_bit_is_caught_and_its_part_named(reader: Reader, part: str) -> None:
     bundle = BUNDLES[reader]
@@ -70,6 +73,19 @@ def test_every_single_flipped_bit_is_caught_and_its_part_named(reader: Reader, p
     for flipped in _flipped(raw):
         codes = _codes(replace(bundle, **{part: flipped}))
         assert codes & {f"{part.upper()}_CHANGED", f"{part.upper()}_MALFORMED"}, flipped
+
+
+def test_the_stand_alone_program_catches_and_names_every_flipped_byte() -> None:
+    dice = Random(1)
+    keys = json.loads(keys_json([KEY]))
+    raw = {part: getattr(BUNDLES[Reader.OWNER], part) for part in PARTS}
+    assert standalone.findings(raw, keys) == []
+    for part in PARTS:
+        for place in range(len(raw[part])):
+            flipped = bytearray(raw[part])
+            flipped[place] ^= 1 << dice.randrange(8)
+            found = standalone.findings({**raw, part: bytes(flipped)}, keys)
+            assert any(finding.startswith(part.upper()) for finding in found), (part, bytes(flipped), found)
 
 
 def _flipped(raw: bytes) -> Iterator[bytes]:
@@ -97,9 +113,9 @@ def test_bytes_that_are_lost_added_or_replaced_are_caught(part: str, reader: Rea
 
 
 @settings(deadline=None)
-@given(st.tuples(*[st.binary(max_size=60) | st.sampled_from([b"{}", b"[]", b"null", b"[" * 9_000])] * 4))
-def test_nothing_that_a_stranger_sends_raises(raw: tuple[bytes, bytes, bytes, bytes]) -> None:
-    assert not verify(Bundle(payload=raw[0], receipt=raw[1], proof=raw[2], disclosure=raw[3]), [KEY]).ok
+@given(st.tuples(*[st.binary(max_size=60) | st.sampled_from([b"{}", b"[]", b"null", b"[" * 9_000])] * 5))
+def test_nothing_that_a_stranger_sends_raises(raw: tuple[bytes, ...]) -> None:
+    assert not verify(Bundle(**dict(zip(PARTS, raw, strict=True))), [KEY]).ok
 
 
 @pytest.mark.parametrize("reader", [Reader.OWNER, Reader.PUBLIC])
@@ -245,3 +261,66 @@ def test_a_changed_proof_of_a_field_does_not_hold(change: dict[str, Any]) -> Non
 def test_there_is_no_proof_of_a_field_that_is_not_there() -> None:
     with pytest.raises(PassportError):
         field_proof(MADE, "/nothing")
+
+
+# -- the log --------------------------------------------------------------------------------------------------------
+
+
+def _with_log(log_part: Any) -> Bundle:
+    """As somebody would change the log that knows how bundles are made."""
+    bundle = BUNDLES[Reader.PUBLIC]
+    disclosure = json.loads(bundle.disclosure)
+    raw = canonical(log_part)
+    disclosure["parts"]["log"] = sha256(raw).hexdigest()
+    return replace(bundle, log=raw, disclosure=canonical(disclosure))
+
+
+def test_a_bundle_without_its_place_in_the_log_is_refused() -> None:
+    assert _codes(_with_log(None)) == {"LOG_MISSING"}
+
+
+def test_a_place_in_the_log_that_is_another_receipts_is_refused() -> None:
+    assert _codes(_with_log(logged(b"another", b"one"))) == {"LOG_EXCLUDES"}
+
+
+def test_a_head_that_the_issuer_did_not_sign_is_refused() -> None:
+    entry = json.loads(BUNDLES[Reader.PUBLIC].log)
+    entry["head"]["at"] = "2027-02-19T00:00:00Z"
+
+    assert _codes(_with_log(entry)) == {"LOG_HEAD_INVALID"}
+
+
+LEAVES = [bytes([number]) * 32 for number in range(40)]
+
+
+@settings(deadline=None)
+@given(st.integers(1, 40), st.integers(1, 40))
+def test_a_newer_log_proves_that_it_has_all_of_an_older_one(one: int, other: int) -> None:
+    first, second = sorted((one, other))
+    steps = [root(LEAVES[start:end]).hex() for start, end in ranges_of_consistency(first, second)]
+    shown = {"format": log.CONSISTENCY, "first": head_of(LEAVES[:first]), "second": head_of(LEAVES[:second])}
+
+    assert consistency_findings({**shown, "path": steps}, [KEY]) == []
+    for place in range(len(steps)):
+        forged = [*steps[:place], "0" * 64, *steps[place + 1 :]]
+        assert consistency_findings({**shown, "path": forged}, [KEY])
+    assert consistency_findings({**shown, "path": [*steps, "0" * 64]}, [KEY])
+
+
+def test_a_log_that_was_rewritten_is_not_consistent_with_the_older_head() -> None:
+    rewritten = [b"x" * 32, *LEAVES[1:9]]
+    steps = [root(rewritten[start:end]).hex() for start, end in ranges_of_consistency(5, 9)]
+    shown = {"format": log.CONSISTENCY, "first": head_of(LEAVES[:5]), "second": head_of(rewritten), "path": steps}
+
+    assert [each.code for each in consistency_findings(shown, [KEY])] == ["LOG_INCONSISTENT"]
+
+
+@pytest.mark.parametrize("size", range(1, 18))
+def test_proofs_are_folded_from_whole_subtrees(size: int) -> None:
+    nodes = {
+        (level, index): root(LEAVES[index << level : (index + 1) << level])
+        for level in range(6)
+        for index in range(size >> level)
+    }
+    for index in range(size):
+        assert log.folded(log.steps_of_path(index, size), nodes) == path(LEAVES[:size], index)
