@@ -99,6 +99,9 @@ class Transaction(Protocol):
     async def emit(self, type_: str, subject_type: str, subject_id: str, data: Any = None) -> UUID:
         """Tell the tenant's endpoints when this transaction commits, whatever becomes of the job; the event's id."""
 
+    async def start(self, flow: Flow | Piece, *, name: str = "flow") -> UUID:
+        """Start a flow of its own when this transaction commits, whatever becomes of the job; the flow's id."""
+
     async def add(self, part: Flow | Piece) -> None:
         """Add steps to the flow that this job is a step of; whatever waits for this job waits for them too.
 
@@ -482,6 +485,9 @@ class SyncTransaction:
 
     def emit(self, type_: str, subject_type: str, subject_id: str, data: Any = None) -> UUID:
         return self._ctx.ask(_awaited(self.inner.emit(type_, subject_type, subject_id, data)))
+
+    def start(self, flow: Flow | Piece, *, name: str = "flow") -> UUID:
+        return self._ctx.ask(_awaited(self.inner.start(flow, name=name)))
 
     def add(self, part: Flow | Piece) -> None:
         self._ctx.ask(_awaited(self.inner.add(part)))

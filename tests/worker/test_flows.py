@@ -9,6 +9,7 @@ from leasehold.context import Context, SyncContext
 from leasehold.engine.database import Database, Role
 from leasehold.engine.flows import Flows
 from leasehold.flows import approval, chain, group, sleep, step
+from leasehold.outcomes import Fail
 from tests.cell import Cell
 from tests.waiting import eventually
 from tests.worker import apps
@@ -29,6 +30,22 @@ def find_sync(ctx: SyncContext, count: int) -> int:
     with ctx.transaction() as tx:
         tx.add(group(step("t.page", n) for n in range(count)))
         return tx.complete(count)
+
+
+@app.handler("t.begin")
+async def begin(ctx: Context, fails: bool) -> str:
+    async with ctx.transaction() as tx:
+        flow_id = await tx.start(chain(step("t.page", 2), step("t.page", 3)), name="begun")
+        if fails:
+            raise Fail("the flow goes with it")
+        return await tx.complete(str(flow_id))
+
+
+@app.handler("t.begin_sync")
+def begin_sync(ctx: SyncContext, fails: bool) -> str:
+    with ctx.transaction() as tx:
+        flow_id = tx.start(step("t.page", 2), name="begun")
+        return tx.complete(str(flow_id))
 
 
 @app.handler("t.page")
@@ -65,6 +82,21 @@ async def test_a_handler_fans_out_and_another_sums_up(cell: Cell, flows: Flows, 
         flow = await flows.wait(flow_id, timeout=60)
         assert (flow.state, flow.counts) == ("succeeded", {"succeeded": 7}), flow
         assert await result(cell, flows, flow_id, "sum") == {"sum": 30, "parents": 6}
+
+
+async def test_a_handler_starts_a_flow_of_its_own_in_its_transaction_or_not_at_all(cell: Cell, flows: Flows) -> None:
+    async with running(cell, app):
+        outer = await flows.start(
+            chain(step("t.begin", True), step("t.begin", False, on_failure="continue")), name="outer"
+        )
+        await flows.wait(outer, timeout=60)
+        other = await flows.start(step("t.begin_sync", False), name="outer")
+        await flows.wait(other, timeout=60)
+        begun = await cell.look("select flow_id from leasehold.flow where name = 'begun'")
+        assert len(begun) == 2, "the one that failed has started none"
+        ends = [await flows.wait(row["flow_id"], timeout=60) for row in begun]
+    assert sorted((end.counts or {})["succeeded"] for end in ends) == [1, 2]
+    assert {end.state for end in ends} == {"succeeded"}
 
 
 async def test_events_of_a_flow_are_followed_to_its_end(cell: Cell, flows: Flows) -> None:

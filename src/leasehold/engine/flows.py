@@ -184,9 +184,12 @@ class Flows:
 # -- one function for each of SQL's that others need ------------------------------------------------------------------
 
 
-async def start_flow(db: Database, tenant: UUID, flow: Flow, prepare: Prepare) -> UUID:
-    options = payload.encode(flow.options, what="options")
-    started: UUID = await db.value("start_flow", flow.name, flow.asked(prepare), options, tenant=tenant)
+async def start_flow(
+    db: Database, tenant: UUID, flow: Flow, prepare: Prepare, connection: asyncpg.Connection | None = None
+) -> UUID:
+    asked = (flow.name, flow.asked(prepare), payload.encode(flow.options, what="options"))
+    rows = await db.call("start_flow", *asked, tenant=tenant, connection=connection)
+    started: UUID = rows[0][0]
     return started
 
 

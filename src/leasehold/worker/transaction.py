@@ -14,7 +14,7 @@ from leasehold.engine import flows, jobs, webhooks
 from leasehold.engine.database import Database
 from leasehold.engine.statements import Statements
 from leasehold.errors import LeaseLost
-from leasehold.flows import Flow, Piece
+from leasehold.flows import Flow, Piece, flow_of
 from leasehold.job import Ended, Enqueued
 from leasehold.redact import scrub
 from leasehold.worker.execute import Execution, scrubbed
@@ -78,6 +78,11 @@ class HandlerTransaction(Statements):
             data=scrub(payload.decode(emitted.data), secrets=self._execution.secrets),
             connection=self.connection,
         )
+
+    async def start(self, flow: Flow | Piece, *, name: str = "flow") -> UUID:
+        self.made_jobs = True
+        tenant, made = self._execution.grant.tenant_id, flow_of(flow, name)
+        return await flows.start_flow(self._db, tenant, made, self._app.prepare_one, connection=self.connection)
 
     async def add(self, part: Flow | Piece) -> None:
         self.made_jobs = True
