@@ -65,6 +65,8 @@ def _bounded(text: str) -> str:
 
     An estimate by counting brackets, good against accidents; a page made to attack is up to the time limit of its job.
     """
+    if text.count("<") <= _MAX_OPEN:
+        return text
     depth = 0
     for start in range(0, len(text), _WINDOW):
         window = text[start : start + _WINDOW]

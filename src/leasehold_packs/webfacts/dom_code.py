@@ -14,6 +14,7 @@ _CODE = r"[A-Za-z0-9][A-Za-z0-9./_-]{2,29}"
 _LABEL = re.compile(rf"(?<!\w)(?:{CODE_LABEL.pattern})\W{{0,4}}(?:nr|no|is)?\W{{0,3}}({_CODE})(?!\w)", re.IGNORECASE)
 _ATTRIBUTES = ("data-product-sku", "data-sku", "data-articlenumber", "data-article-number", "data-item-number")
 _NAMED = ("[itemprop~=sku]", ".sku", "#sku", *(f"[{name}]" for name in _ATTRIBUTES))
+_ANY_NAMED = ", ".join(_NAMED)
 _URL_PIECE = re.compile(r"[A-Za-z0-9]+(?:[._-][A-Za-z0-9]+)*")
 _ID_PARAMETER = re.compile(
     r"(?:^|[?&])(?:pid|id|sku|product_?id|item_?id|variant|article|artnr|code)=([^&#]+)", re.IGNORECASE
@@ -28,7 +29,7 @@ def read_codes(tree: LexborHTMLParser, *, text: str, url: str) -> Iterator[Fact[
 
 
 def _named(tree: LexborHTMLParser) -> Iterator[Fact[str]]:
-    for selector in _NAMED:
+    for selector in _NAMED if tree.css_matches(_ANY_NAMED) else ():
         for node in tree.css(selector)[:1]:
             said = (attribute(node, name) for name in ("content", *_ATTRIBUTES))
             given = next(filter(None, said), "") or flat(node.text())

@@ -24,14 +24,8 @@ from leasehold_packs.webfacts.shop_words import (
     OTHER_PRICE,
     OTHER_PRICE_STEM,
     PRICE_NAME,
-    PRICE_NAMES,
 )
 
-_SELECTOR = ", ".join(
-    ["h1", "[itemprop~=price]", "[price]", "[data-price]"]
-    + [f'[{name}*="{word}" i]' for word in PRICE_NAMES for name in ("class", "id")]
-    + [f'[{name}*="price" i]' for name in ("data-testid", "data-test")]
-)
 _STRUCK_TAGS = {"del", "s", "strike"}
 _LIST_TAGS = {"li", "aside", "footer", "nav", "select"}
 _UNSEEN = {"script", "style", "template", "noscript"}
@@ -60,13 +54,14 @@ class _Candidate:
 
 
 def read_prices(
-    tree: LexborHTMLParser, *, currency: str | None, for_sale: bool = True
+    tree: LexborHTMLParser, named: Iterable[LexborNode], *, currency: str | None, for_sale: bool = True
 ) -> tuple[Fact[Money] | None, Fact[Money] | None]:
     """The price and the struck-out price, or None where nothing is good enough.
 
-    What is not ``for_sale`` often has no price, and one without a name is then that of something else.
+    ``named`` are the elements whose names say price. What is not ``for_sale`` often has no price, and one without a
+    name is then that of something else.
     """
-    candidates = _candidates(tree.css(_SELECTOR), currency)
+    candidates = _candidates(named, currency)
     current = _best(candidates, _LEAST)
     if current is None and for_sale:
         candidates = _candidates(_bare(tree, currency), currency)

@@ -4,36 +4,31 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from leasehold_packs.webfacts.availability import Availability, schema_availability
 from leasehold_packs.webfacts.dom import ancestors, attribute, flat, name_words, path_of
+from leasehold_packs.webfacts.dom_names import Named
 from leasehold_packs.webfacts.fact import Fact
 from leasehold_packs.webfacts.shop_words import (
     BUY,
     BUY_NAME,
     NOT_SHOWN,
     NOT_STOCK,
-    STOCK_NAMES,
     worded_availability,
 )
 
-_STOCK = ", ".join(f'[{name}*="{word}" i]' for word in STOCK_NAMES for name in ("class", "id", "data-testid"))
-_BUTTONS = ", ".join(
-    ["button", 'input[type="submit"]', 'input[type="button"]', 'a[class*="btn" i]', 'a[class*="button" i]']
-    + [f'[{name}*="{word}" i]' for word in ("cart", "buy", "basket", "order") for name in ("class", "id")]
-)
 _MAX_TEXT = 120
 _MAX_ELEMENTS = 200
 
 
-def read_stock(tree: LexborHTMLParser) -> Fact[Availability] | None:
+def read_stock(tree: LexborHTMLParser, named: Named) -> Fact[Availability] | None:
     """What the page says, else what its buttons do; None where it does neither."""
-    return _from_words(tree) or _from_buttons(tree)
+    return _from_words(tree, named.stock) or _from_buttons(named.buttons)
 
 
-def _from_words(tree: LexborHTMLParser) -> Fact[Availability] | None:
+def _from_words(tree: LexborHTMLParser, named: list[LexborNode]) -> Fact[Availability] | None:
     for node in tree.css("[itemprop~=availability]")[:1]:
         given = attribute(node, "href") or attribute(node, "content") or node.text()
         if state := schema_availability(given) or worded_availability(given):
             return _fact(state, "itemprop", 0.7, node)
-    for node in tree.css(_STOCK)[:_MAX_ELEMENTS]:
+    for node in named[:_MAX_ELEMENTS]:
         if node.tag in ("script", "style", "link", "option", "input") or _elsewhere(node):
             continue
         text = flat(node.text(separator=" "))
@@ -42,8 +37,8 @@ def _from_words(tree: LexborHTMLParser) -> Fact[Availability] | None:
     return None
 
 
-def _from_buttons(tree: LexborHTMLParser) -> Fact[Availability] | None:
-    for node in tree.css(_BUTTONS)[: _MAX_ELEMENTS * 2]:
+def _from_buttons(named: list[LexborNode]) -> Fact[Availability] | None:
+    for node in named[: _MAX_ELEMENTS * 2]:
         if _elsewhere(node):
             continue
         text = flat(node.text(separator=" ")) or attribute(node, "value") or attribute(node, "title")

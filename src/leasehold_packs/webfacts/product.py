@@ -1,4 +1,5 @@
-"""One product read off one page, by the ladder: a given selector, JSON-LD, microdata, Open Graph, the page, its URL.
+"""One product read off one page, by the ladder: a given selector, JSON-LD, microdata, Open Graph, the state that the
+page has for its scripts, the page, its URL.
 
 The highest rung that has a value gives it. Where another rung says something else, both are kept: the disagreement is
 reported and the confidence falls, and nobody guesses.
@@ -15,10 +16,12 @@ from leasehold_packs.webfacts.candidates import Candidates
 from leasehold_packs.webfacts.currency import currency_code, currency_of_host
 from leasehold_packs.webfacts.dom import flat, parse, path_of, visible_text
 from leasehold_packs.webfacts.dom_code import read_codes
+from leasehold_packs.webfacts.dom_names import named_elements
 from leasehold_packs.webfacts.dom_price import money_of, read_prices
 from leasehold_packs.webfacts.dom_stock import read_stock
 from leasehold_packs.webfacts.fact import Disagreement, Fact, T, disagreements, settle
 from leasehold_packs.webfacts.gtin import gtin_of
+from leasehold_packs.webfacts.hydration import add_hydration
 from leasehold_packs.webfacts.money import Money, parse_number, parse_price
 from leasehold_packs.webfacts.offer import Offer
 from leasehold_packs.webfacts.schema_product import read_products
@@ -44,19 +47,23 @@ class Product:
     disagreements: tuple[Disagreement, ...]
 
 
-def read_product(text: str, *, url: str, price_selector: str | None = None) -> Product:
+def read_product(
+    text: str, *, url: str, price_selector: str | None = None, page: LexborHTMLParser | None = None
+) -> Product:
     """The product that a page is about; what is not there is None.
 
-    ``price_selector`` is a person's word on where the price stands, and stands above all else.
+    ``price_selector`` is a person's word on where the price stands, and stands above all else. ``page`` is the same
+    text, parsed, for callers who read more of it; what cannot be seen is taken out of it.
     """
-    tree = parse(text)
+    tree = page or parse(text)
     structured = read_structured(text, url=url, page=tree)
-    found, offers = read_products(structured, url=url, title=_title(tree))
+    title = _title(tree)
+    found, offers = read_products(structured, url=url, title=title)
     _add_open_graph(found, structured.opengraph)
     currency = _currency(found, url)
     if price_selector and (fact := _selected_price(tree, price_selector, currency)):
         found.price.insert(0, fact)
-    _add_page(found, tree, url, currency)
+    _add_page(found, tree, url, currency, title)
     found.price = [_in_currency(fact, currency) for fact in found.price]
     return Product(
         price=settle(found.price, Money.agrees),
@@ -121,13 +128,16 @@ def _selected_price(tree: LexborHTMLParser, selector: str, currency: str | None)
     return Fact(value=money, source="selector", method=selector, confidence=0.95, pointer=path_of(node))
 
 
-def _add_page(found: Candidates, tree: LexborHTMLParser, url: str, currency: str | None) -> None:
-    stock = read_stock(tree)
+def _add_page(found: Candidates, tree: LexborHTMLParser, url: str, currency: str | None, title: str) -> None:
+    named = named_elements(tree)
+    stock = read_stock(tree, named)
     for_sale = stock is None or stock.value is not Availability.OUT_OF_STOCK
-    price, struck = read_prices(tree, currency=currency, for_sale=for_sale)
+    price, struck = read_prices(tree, named.prices, currency=currency, for_sale=for_sale)
     for node in tree.css("h1")[:1]:
         if name := flat(node.text()):
             found.name.append(Fact(value=name, source="page", method="h1", confidence=0.6, pointer="h1"))
+    if not found.price:  # States are large: they are read only where nobody says the price to machines.
+        add_hydration(found, tree, title=title, shown=price)
     found.price += [price] if price else []
     found.list_price += [struck] if struck else []
     found.availability += [stock] if stock else []

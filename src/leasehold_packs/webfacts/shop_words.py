@@ -50,6 +50,10 @@ NOT_SHOWN = _names("unavailable hidden hide invisible template")
 
 STOCK_NAMES = ("availab", "stock", "lager", "dispon", "sklad", "nalich", "inventory", "verfueg", "lieferbar")
 
+BUTTON_NAMES = ("cart", "buy", "basket", "order")
+# Of links that look like buttons.
+LINK_NAMES = ("btn", "button")
+
 # Order matters: "not in stock" holds "in stock".
 STOCK_PHRASES = (
     (

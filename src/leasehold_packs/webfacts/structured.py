@@ -116,7 +116,7 @@ def _tree(text: str, errors: list[str]) -> Any:
 
 def _for_machines(page: LexborHTMLParser, text: str) -> str:
     """The scripts and meta elements alone, if there is no microdata: that is woven into the whole page."""
-    if page.css_first("[itemscope]") is not None or page.html is None:
+    if page.css_first("[itemscope]") is not None:
         return text
     prefix = " ".join(node.attributes.get("prefix") or "" for node in page.css("html[prefix], head[prefix]"))
     kept = "".join(node.html or "" for node in page.css('script[type*="ld+json" i], head > meta[property]'))
