@@ -17,7 +17,6 @@ from uuid import UUID
 
 from leasehold import Cancel, Context, Fail, Flow, Leasehold, Transaction, group
 from leasehold.errors import FetchDisallowed, FetchError, NotFound
-from leasehold.flows import plain_prepare
 from leasehold_packs.monitors import store
 from leasehold_packs.monitors.options import Settings
 from leasehold_packs.monitors.reading import Reading, read, with_feed
@@ -264,7 +263,7 @@ async def _start(tx: Transaction, run_id: UUID) -> None:
         "monitors.summary", {"run_id": str(run_id)}, name="summary", after=planned, on_failure="continue",
         queue=NOTIFICATION,
     )  # fmt: skip
-    flow_id = await tx.fetchval("select leasehold.start_flow($1, $2, '{}')", flow.name, flow.asked(plain_prepare))
+    flow_id = await tx.start(flow)
     await tx.execute("update leasehold_monitors.run set flow_id = $2 where run_id = $1", run_id, flow_id)
 
 

@@ -19,7 +19,7 @@ from leasehold_packs.webfacts.shop_feed import Platform, platform_of, read_feed
 from leasehold_packs.webfacts.simhash import signed, simhash
 
 #: Raised whenever the rules of reading change, so that pages kept in the body store are read again.
-EXTRACTOR = 1
+EXTRACTOR = 2
 
 _NAMES = ("price", "list_price", "availability", "sku", "gtin", "mpn", "brand", "name", "image")
 _NOT_FOR_SALE = (Availability.OUT_OF_STOCK, Availability.DISCONTINUED)
@@ -113,11 +113,11 @@ class Reading:
 
 def read(text: str, *, url: str, selector: str | None = None, currency: str | None = None) -> Reading:
     """``currency`` is that of prices whose page does not say."""
-    product = read_product(text, url=url, price_selector=selector)
     tree = parse(text)
     title = " ".join(flat(node.text()) for name in ("title", "h1") for node in tree.css(name)[:1])
     scripts = len(tree.css("script"))
     says_script = any(_NEEDS_SCRIPT.search(node.text()) for node in tree.css("noscript"))
+    product = read_product(text, url=url, price_selector=selector, page=tree)
     seen = visible_text(tree)
     near = simhash(seen)
     return Reading(

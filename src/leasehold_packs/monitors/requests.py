@@ -19,7 +19,7 @@ from leasehold_packs.webfacts.url_key import url_key
 if TYPE_CHECKING:
     from leasehold.web import Transaction
 
-_CONDITIONS = ("percent", "absolute", "target", "back_in_stock", "new_low")
+_CONDITIONS = ("percent", "absolute", "target", "back_in_stock", "new_low", "undercut")
 _PRODUCT = (
     "p.product_id, p.site_id, p.group_id, p.url, p.state, p.reason, p.tags, p.selector, p.name, p.brand, p.image,"
     " p.sku, p.gtin, p.mpn, p.platform_id, p.id_method, p.checked_at, p.result, p.created_at,"
@@ -374,13 +374,20 @@ async def put_rule(
     direction: str = "both",
     **scope: Any,
 ) -> dict[str, Any]:
-    """``scope`` is one or more of site_id, product_id, tag and brand; without it the rule is for all products."""
+    """``scope`` is one or more of site_id, product_id, tag and brand; without it the rule is for all products.
+
+    Of the condition ``undercut`` it says which products are one's own: others of their groups are told of.
+    """
     if condition not in _CONDITIONS:
         raise BadInput(f"there is no condition {condition!r}", hint=f"one of {', '.join(_CONDITIONS)}")
     if (value is not None) != (condition in ("percent", "absolute", "target")):
         raise BadInput(f"a rule of the condition {condition} has {'a value' if value is None else 'no value'}")
     if (currency is not None) != (condition in ("absolute", "target")):
         raise BadInput(f"a rule of the condition {condition} has {'a currency' if currency is None else 'no currency'}")
+    if condition == "undercut" and not any(scope.values()):
+        raise BadInput(
+            "a rule of the condition undercut must know what is yours", hint="give a site, a tag or a product"
+        )
     for kind in ("site", "product"):
         given = scope.get(f"{kind}_id")
         if given and not await tx.fetchval(f"select true from leasehold_monitors.{kind} where {kind}_id = $1", given):

@@ -72,7 +72,7 @@ class SelectorTest(_Body):
 
 class RuleRequest(_Body):
     name: str = Field(min_length=1, max_length=200)
-    condition: Literal["percent", "absolute", "target", "back_in_stock", "new_low"]
+    condition: Literal["percent", "absolute", "target", "back_in_stock", "new_low", "undercut"]
     value: Annotated[Decimal, Field(gt=0, max_digits=18, decimal_places=6)] | None = None
     currency: Annotated[str, Field(pattern="^[A-Z]{3}$")] | None = None
     direction: Literal["both", "down", "up"] = "both"

@@ -362,24 +362,40 @@ class Settling:
         await self.tx.emit(f"monitors.{type_}", "product", str(self.watched.product_id), data)
         for rule in await self._rules():
             if fires(rule, change.kind, change.before, change.after, low=low):
-                await self.tx.execute(
-                    "insert into leasehold_monitors.alert (rule_id, change_id, tenant_id, at) values ($1, $2, $3, $4)",
-                    rule.rule_id, change_id, self.tenant, self.now,
-                )  # fmt: skip
-                alert = data | {"rule": {"rule_id": str(rule.rule_id), "name": rule.name, "condition": rule.condition}}
-                await self.tx.emit("monitors.alert", "product", str(self.watched.product_id), alert)
+                await self._alert(rule.rule_id, rule.name, rule.condition, change_id, data)
+        if change.kind == "price" and not variant:
+            for row in await self._undercut(change):
+                own = [
+                    one | {"price": told_price(Decimal(one["price"]), one["currency"])}
+                    for one in json.loads(row["undercut"])
+                ]
+                await self._alert(row["rule_id"], row["name"], row["condition"], change_id, data | {"undercut": own})
+
+    async def _alert(self, rule_id: UUID, name: str, condition: str, change_id: UUID, data: dict[str, Any]) -> None:
+        await self.tx.execute(
+            "insert into leasehold_monitors.alert (rule_id, change_id, tenant_id, at) values ($1, $2, $3, $4)",
+            rule_id, change_id, self.tenant, self.now,
+        )  # fmt: skip
+        alert = data | {"rule": {"rule_id": str(rule_id), "name": name, "condition": condition}}
+        await self.tx.emit("monitors.alert", "product", str(self.watched.product_id), alert)
 
     async def _rules(self) -> list[Rule]:
         rows = await self.tx.fetch(
             "select r.rule_id, r.name, r.condition, r.value, r.currency, r.direction from leasehold_monitors.rule r"
             " join leasehold_monitors.product p on p.product_id = $1"
-            " where not r.paused and coalesce(r.product_id = p.product_id, true)"
-            " and coalesce(r.site_id = p.site_id, true) and coalesce(r.tag = any(p.tags), true)"
-            " and coalesce(lower(r.brand) = lower(coalesce(p.brand, '')), true)"
+            " where not r.paused and r.condition <> 'undercut' and leasehold_monitors.covers(r, p)"
             " order by r.created_at, r.rule_id",
             self.watched.product_id,
         )
         return [Rule(**dict(row)) for row in rows]
+
+    async def _undercut(self, change: Change) -> list[Any]:
+        """Rules of those whose own product was not dearer than this one, and is now."""
+        return await self.tx.fetch(
+            "select * from leasehold_monitors.undercut($1, $2, $3, $4)",
+            self.watched.product_id, Decimal(change.before["price"]), Decimal(change.after["price"]),
+            change.after["currency"],
+        )  # fmt: skip
 
     def _before(self) -> str | None:
         """The page, or what the platform said, that was read before."""

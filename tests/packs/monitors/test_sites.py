@@ -4,6 +4,9 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
+import pytest
+
+from leasehold.errors import BadInput
 from leasehold_packs.monitors import arranging, requests
 from leasehold_packs.monitors.options import Search
 from leasehold_packs.monitors.shop import Shop
@@ -198,6 +201,29 @@ async def test_the_same_thing_at_two_sites_is_compared(shop: Site, watcher: Watc
         ("25.00", 25),
     ]
     assert compared["match"].startswith("gtin:")
+
+
+async def test_a_rule_tells_when_others_of_a_group_undercut_ones_own_product(shop: Site, watcher: Watcher) -> None:
+    shop.pages |= {"/p/1": item("20.00"), "/q/1": item("25.00")}
+    mine, theirs = await watcher.watch("/p/1", tags=["mine"]), await watcher.watch("/q/1")
+    tenant = watcher.access.tenant_id
+    with pytest.raises(BadInput, match="what is yours"):
+        await watcher.ask(requests.put_rule, tenant, name="undercut", condition="undercut")
+    await watcher.ask(requests.put_rule, tenant, name="undercut", condition="undercut", tag="mine")
+    for path, price, alerts in (
+        ("/q/1", "21.00", 0),  # still dearer
+        ("/q/1", "19.00", 1),
+        ("/q/1", "18.00", 1),  # it is already
+        ("/p/1", "17.00", 1),  # one does not undercut oneself
+        ("/q/1", "17.00", 1),  # as dear
+        ("/q/1", "16.50", 2),
+    ):
+        shop.pages[path] = item(price)
+        await watcher.check(mine if path == "/p/1" else theirs)
+        assert len(await watcher.events("alert")) == alerts, (path, price)
+    told = (await watcher.events("alert"))[-1]["data"]
+    assert (told["product_id"], told["rule"]["condition"]) == (str(theirs), "undercut")
+    assert [(one["product_id"], one["price"]) for one in told["undercut"]] == [(str(mine), "17.00")]
 
 
 async def test_a_selector_is_tried_on_the_page_that_was_kept(shop: Site, watcher: Watcher) -> None:
