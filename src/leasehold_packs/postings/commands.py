@@ -173,11 +173,46 @@ async def search(
         postings = await requests.read_postings(tx, found.ids)
     if found.corrected is not None:
         shell.say(f"showing results for {found.corrected}; --exact searches for {q}")
+    if found.alike:
+        shell.say("no posting has these words; these titles look like them")
     if json:
         shell.print_json(postings)
     else:
         rows = [[one["posting_id"], one["company"], one["title"], " | ".join(one["locations"])] for one in postings]
         shell.print_table(["posting", "company", "title", "places"], rows)
+
+
+@app.command()
+@shell.command
+async def trends(
+    weeks: Annotated[int, typer.Option(min=1, max=520)] = 12,
+    tenant: shell.TenantOption = None,
+    json: shell.Json = False,
+) -> None:
+    """Hiring by the week, of all companies: opened, closed, changed, and open in the end."""
+    from leasehold_packs.postings import trends as hiring
+
+    async with shell.tenant(tenant) as access, access.transaction() as tx:
+        told = await hiring.weeks(tx, weeks=weeks)
+    if json:
+        shell.print_json(told)
+    else:
+        shell.print_table(["week", "opened", "closed", "changed", "open"], [list(one.values()) for one in told])
+
+
+@app.command()
+@shell.command
+async def ghosts(tenant: shell.TenantOption = None, json: shell.Json = False) -> None:
+    """Open postings that may be there for show alone, and why."""
+    from leasehold_packs.postings import trends as hiring
+
+    async with shell.tenant(tenant) as access, access.transaction() as tx:
+        told = await hiring.ghosts(tx)
+    if json:
+        shell.print_json(told)
+    else:
+        rows = [[one["company"], one["title"], one["open_days"], " ".join(one["signals"])] for one in told]
+        shell.print_table(["company", "title", "days", "signals"], rows)
 
 
 @app.command()

@@ -305,7 +305,7 @@ async def diff_versions(tx: "Transaction", posting_id: UUID, before: int, after:
 async def list_companies(tx: "Transaction") -> list[dict[str, Any]]:
     """With what is known of how they hire: open postings, new and closed ones of 30 days, and ghosts.
 
-    A ghost is open for more than 90 days, or was posted again at least twice.
+    A ghost is open for more than 90 days, or was posted again at least twice; ``trends.ghosts`` names them.
     """
     rows = await tx.fetch(
         "select company_id, c.name, count(p.posting_id) filter (where p.state <> 'closed') as open,"

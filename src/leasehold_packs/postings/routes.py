@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from leasehold import web
 from leasehold.errors import BadInput
-from leasehold_packs.postings import people, report, requests, runlog, search, stream
+from leasehold_packs.postings import people, report, requests, runlog, search, stream, trends
 from leasehold_packs.postings.options import Options, Words
 from leasehold_packs.postings.requests import BREAKER, GATES, NewSource
 
@@ -217,6 +217,32 @@ async def decide(tenant: web.Tenant, source_id: UUID, body: Decision) -> web.Res
 async def list_companies(tenant: web.Tenant) -> web.Response:
     async with tenant.transaction() as tx:
         return web.answer({"data": await requests.list_companies(tx)})
+
+
+@routes.get(
+    "/v1/postings/trends",
+    operation_id="postings.trends",
+    summary="Hiring by the week: opened, closed, changed, and open in the end",
+    openapi_extra=READ,
+)
+async def list_trends(
+    tenant: web.Tenant,
+    company: Annotated[UUID | None, Query(description="Of this one; of all if left out.")] = None,
+    weeks: Annotated[int, Query(ge=1, le=trends.MOST_WEEKS)] = 26,
+) -> web.Response:
+    async with tenant.transaction() as tx:
+        return web.answer({"data": await trends.weeks(tx, weeks=weeks, company=company)})
+
+
+@routes.get(
+    "/v1/postings/ghosts",
+    operation_id="postings.ghosts",
+    summary="Open postings that may be there for show alone, and the signals of it",
+    openapi_extra=READ,
+)
+async def list_ghosts(tenant: web.Tenant, company: UUID | None = None, limit: Limit = 100) -> web.Response:
+    async with tenant.transaction() as tx:
+        return web.answer({"data": await trends.ghosts(tx, company=company, limit=limit)})
 
 
 @routes.get("/v1/postings/runs", operation_id="postings.runs", summary="The newest runs first", openapi_extra=READ)
@@ -462,6 +488,8 @@ async def list_postings(
         if found.corrected is not None:
             told["corrected"] = {"q": found.corrected, "instead_of": q}
             question = question | {"q": found.corrected}
+        if found.alike:
+            told["alike"] = True
         if facets:
             told |= await search.facets(tx, question)
     return web.answer(told)

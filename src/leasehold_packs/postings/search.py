@@ -17,7 +17,10 @@ from leasehold_packs.postings.vocabulary import WORD, nearest
 
 MOST_LETTERS = 500
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+_OPERATOR = re.compile(r'"|(?:^|\s)-|\bor\b', re.IGNORECASE)
 _SHORTEST = 4
+#: Titles that only look like a question: one page of them.
+_MOST_ALIKE = 50
 Remote = Literal["remote", "hybrid", "onsite"]
 State = Literal["open", "suspect", "closed"]
 Level = Literal["intern", "junior", "mid", "senior", "lead", "staff", "principal", "manager", "director", "executive"]
@@ -51,11 +54,14 @@ class Query:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """``corrected`` is the question that was answered instead, or None."""
+    """``corrected`` is the question that was answered instead, or None; ``alike`` are postings whose titles only look
+    like the question, because no posting has its words.
+    """
 
     ids: list[UUID]
     next_cursor: str | None
     corrected: str | None
+    alike: bool = False
 
 
 def asked(query: Query, *, only: list[UUID] | None = None, preference: dict[str, Any] | None = None) -> dict[str, Any]:
@@ -83,7 +89,9 @@ def asked(query: Query, *, only: list[UUID] | None = None, preference: dict[str,
 async def find(
     tx: Statements, question: dict[str, Any], *, limit: int = 50, cursor: str | None = None, exact: bool = False
 ) -> Found:
-    """The postings that answer a question, unless ``exact`` after its words were put right."""
+    """The postings that answer a question. Unless ``exact``, its words are put right, and where there is no answer at
+    all, titles that look like it are one.
+    """
     corrected = None if exact or "q" not in question else await correct(tx, question["q"])
     if corrected is not None:
         question = question | {"q": corrected}
@@ -91,8 +99,20 @@ async def find(
         "select posting_id, first, first_seen from leasehold_postings.find_postings($1, $2, $3)",
         json.dumps(question), limit + 1, json.dumps(_place(cursor)) if cursor else None,
     )  # fmt: skip
+    if not rows and not exact and cursor is None and _may_be_alike(question):
+        alike = await tx.fetch(
+            "select posting_id from leasehold_postings.alike_postings($1, $2)",
+            json.dumps(question), min(limit, _MOST_ALIKE),
+        )  # fmt: skip
+        return Found(ids=[row["posting_id"] for row in alike], next_cursor=None, corrected=corrected, alike=bool(alike))
     last = _cursor(rows[limit - 1]) if len(rows) > limit else None
     return Found(ids=[row["posting_id"] for row in rows[:limit]], next_cursor=last, corrected=corrected)
+
+
+def _may_be_alike(question: dict[str, Any]) -> bool:
+    """Words alone: what somebody quotes or leaves out is meant as it is, and the past has no index of titles."""
+    q = str(question.get("q", ""))
+    return "as_of" not in question and bool(WORD.search(q)) and not _OPERATOR.search(q)
 
 
 async def facets(tx: Statements, question: dict[str, Any]) -> dict[str, Any]:

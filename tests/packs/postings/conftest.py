@@ -13,6 +13,7 @@ import pytest
 from leasehold import Leasehold
 from leasehold.access import Access
 from leasehold.client import Backend
+from leasehold.connectors import webhook
 from leasehold.engine import migrate
 from leasehold.engine.database import Database
 from leasehold.settings import Settings
@@ -22,6 +23,7 @@ from leasehold_packs.postings.requests import NewSource
 from tests.cell import Cell
 from tests.corpora.data import CORPORA
 from tests.net.world import serving
+from tests.outside.hooks import KEY
 from tests.packs.postings.replay import Board, Boards, Job
 from tests.waiting import eventually
 from tests.worker.running import FAST, running
@@ -81,7 +83,7 @@ class Tracker:
         return {row["state"]: row["n"] for row in rows}
 
 
-Opened = Callable[[Boards], Any]
+Opened = Callable[..., Any]
 
 
 @pytest.fixture
@@ -90,11 +92,14 @@ async def tracking(cell: Cell, api_db: Database, monkeypatch: pytest.MonkeyPatch
     await migrate.migrate(cell.cluster.url(cell.name), packs=[pack.files])
 
     @asynccontextmanager
-    async def opened(boards: Boards) -> AsyncIterator[Tracker]:
+    async def opened(boards: Boards, *, allow: str = "") -> AsyncIterator[Tracker]:
         async with serving(boards) as port:
-            settings = replace(FAST, fetch_allow=f"127.0.0.1:{port}", fetch_gap_seconds=0.0001)
+            allowed = ",".join(filter(None, (f"127.0.0.1:{port}", allow)))
+            # A lease that outlasts every leap of the clock.
+            settings = replace(FAST, lease_seconds=1e8, fetch_allow=allowed, fetch_gap_seconds=0.0001, secret_keys=KEY)
             app = Leasehold(settings)
             app.include(pack.app)
+            app.include(webhook.app)
             async with running(cell, app, settings):
                 yield Tracker(Access(Backend(Settings(), api_db), cell.tenant_a, "test"), port)
 

@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 from contextlib import suppress
+from difflib import unified_diff
 from hashlib import sha256
 from uuid import UUID
 
@@ -127,34 +128,47 @@ class Disturbed:
                 self.killed += 1
 
 
-async def tenant_left(cell: Cell, tenant: UUID) -> str:
-    hashed = sha256()
-    for query in _LEFT.values():
-        for row in await cell.look(query.replace("$1", f"'{tenant}'")):
-            hashed.update(str(sorted(row.items())).encode())
-    return hashed.hexdigest()[:16]
+async def tenant_left(cell: Cell, tenant: UUID) -> list[str]:
+    return [
+        f"{name} {sorted(row.items())}"
+        for name, query in _LEFT.items()
+        for row in await cell.look(query.replace("$1", f"'{tenant}'"))
+    ]
 
 
-async def compare(seed: int, *, kills: int, postings: int = 80) -> tuple[str, str, Disturbed]:
-    """The digest of what undisturbed runs leave, that of disturbed ones, and what was done to them."""
-    async with apart() as cell:
-        await migrate.migrate(cell.cluster.url(cell.name), packs=[pack.files])
-        async with cell.database(Role.OPERATOR) as operator:
-            await create_queue(operator, QUEUE)
-        left: list[str] = []
-        for tenant, hurt in ((cell.tenant_a, False), (cell.tenant_b, True)):
-            made = boards(seed, postings=postings)
-            async with serving(Boards(made)) as port, cell.database(Role.API) as db:
-                environment = cell.environment() | ENVIRONMENT
-                environment |= {"LEASEHOLD_FETCH_ALLOW": f"127.0.0.1:{port}", "LEASEHOLD_FETCH_GAP_SECONDS": "0.0001"}
-                environment |= {GAP: "0.001"}
+async def _ended_badly(cell: Cell, tenant: UUID) -> str:
+    """Attempts whose worker was lost, and jobs that had no attempt left."""
+    [row] = await cell.look(
+        f"select (select count(*) from leasehold.attempt where outcome = 'lost' and tenant_id = '{tenant}') as lost,"
+        f" (select count(*) from leasehold.outcome where state = 'dead' and tenant_id = '{tenant}') as dead"
+    )
+    return f"{row['lost']} attempts lost, {row['dead']} jobs dead"
+
+
+def _digest(rows: list[str]) -> str:
+    return sha256("\n".join(rows).encode()).hexdigest()[:16]
+
+
+async def compare(cell: Cell, seed: int, *, kills: int, postings: int = 80) -> tuple[list[str], list[str], Disturbed]:
+    """The rows that undisturbed runs leave, those of disturbed ones, and what was done to them."""
+    await migrate.migrate(cell.cluster.url(cell.name), packs=[pack.files])
+    async with cell.database(Role.OPERATOR) as operator:
+        await create_queue(operator, QUEUE)
+    left: list[list[str]] = []
+    async with serving(served := Boards([])) as port, cell.database(Role.API) as db:
+        environment = cell.environment() | ENVIRONMENT
+        environment |= {"LEASEHOLD_FETCH_ALLOW": f"127.0.0.1:{port}", "LEASEHOLD_FETCH_GAP_SECONDS": "0.0001"}
+        environment |= {GAP: "0.001"}
+        # Longer than a busy machine leaves a worker without a turn: three attempts of an item are for the kills.
+        environment |= {"LEASEHOLD_LEASE_SECONDS": "6", "LEASEHOLD_BEAT_SECONDS": "1"}
+        with started(env=environment, command=NURSERY) as nursery:
+            for tenant, hurt in ((cell.tenant_a, False), (cell.tenant_b, True)):
+                served.boards = boards(seed, postings=postings)
                 access = Access(Backend(Settings(), db), tenant, "test")
-                with started(env=environment, command=NURSERY) as nursery:
-                    disturbed = Disturbed(
-                        cell, access, nursery.process.pid, random.Random(seed), kills if hurt else 0, aborts=hurt
-                    )
-                    await disturbed.runs(port, made, seed)
-            left.append(await tenant_left(cell, tenant))
+                dice = random.Random(seed)
+                disturbed = Disturbed(cell, access, nursery.process.pid, dice, kills if hurt else 0, aborts=hurt)
+                await disturbed.runs(port, served.boards, seed)
+                left.append(await tenant_left(cell, tenant))
     return left[0], left[1], disturbed
 
 
@@ -162,11 +176,16 @@ async def main(seeds: range) -> int:
     os.environ[GAP] = "0.001"
     different = killed = aborted = 0
     for seed in seeds:
-        calm, rough, done = await compare(seed, kills=8)
+        async with apart() as cell:
+            calm, rough, done = await compare(cell, seed, kills=8)
+            badly = await _ended_badly(cell, cell.tenant_b)
         different += calm != rough
         killed += done.killed
         aborted += done.aborted
-        print(f"seed {seed}: {calm} undisturbed, {rough} with {done.killed} killed, {done.aborted} aborted", flush=True)
+        told = f"{_digest(calm)} undisturbed, {_digest(rough)} with {done.killed} killed, {done.aborted} aborted"
+        print(f"seed {seed}: {told}, {badly}", flush=True)
+        for line in list(unified_diff(calm, rough, "undisturbed", "killed", lineterm="", n=0))[:20]:
+            print(line[:500], flush=True)
     hurt = f"{killed} workers killed, {aborted} runs aborted"
     print(f"{len(seeds)} seeds from {seeds[0]}, {hurt}, {different} left something else")
     return 1 if different else 0

@@ -44,6 +44,7 @@ QUESTIONS = (
     "rare17",
     "data scientist spark",
     "grapql or rust",
+    "pythonengineer",
 )
 
 
@@ -103,15 +104,14 @@ async def administrator(cell: Cell) -> asyncpg.Connection:
     return await asyncpg.connect(cell.cluster.url(cell.name), server_settings={"application_name": "leasehold-migrate"})
 
 
-async def plan_of(cell: Cell, tenant: UUID, question: dict[str, object]) -> str:
-    """How PostgreSQL answers a question."""
+async def plan_of(cell: Cell, tenant: UUID, question: dict[str, object], *, alike: bool = False) -> str:
+    """How PostgreSQL answers a question, by its words or by likeness."""
     connection = await administrator(cell)
     try:
         async with connection.transaction():
             await connection.execute("select set_config('leasehold.tenant', $1, true)", str(tenant))
-            statement = await connection.fetchval(
-                "select leasehold_postings.statement($1, 50, null)", json.dumps(question)
-            )
+            call = "alike_statement($1, 50)" if alike else "statement($1, 50, null)"
+            statement = await connection.fetchval(f"select leasehold_postings.{call}", json.dumps(question))
             rows = await connection.fetch(f"explain {statement}")
         return "\n".join(row[0] for row in rows)
     finally:
@@ -124,7 +124,8 @@ async def main(postings: int, times: int) -> int:
         await make_postings(cell, cell.tenant_a, postings)
         scans = 0
         for q in QUESTIONS:
-            scans += "Seq Scan" in await plan_of(cell, cell.tenant_a, search.asked(Query(q=q)))
+            for alike in (False, True):
+                scans += "Seq Scan" in await plan_of(cell, cell.tenant_a, search.asked(Query(q=q)), alike=alike)
         took: list[float] = []
         async with cell.database(Role.API) as db:
             access = Access(Backend(Settings(), db), cell.tenant_a, "made")
@@ -135,7 +136,8 @@ async def main(postings: int, times: int) -> int:
                     found = await search.find(tx, question, limit=50)
                     took.append(time.perf_counter() - begin)
                 if n < len(QUESTIONS):
-                    shown = f"{len(found.ids)} shown, corrected to {found.corrected!r}"
+                    how = "by likeness" if found.alike else f"corrected to {found.corrected!r}"
+                    shown = f"{len(found.ids)} shown, {how}"
                     print(f"{QUESTIONS[n]!r}: {shown}, {took[-1] * 1000:.1f} ms")
     took.sort()
     median, most = took[len(took) // 2], took[int(len(took) * 0.95)]

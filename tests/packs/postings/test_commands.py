@@ -43,6 +43,8 @@ def test_a_made_up_board_is_followed_and_searched(site: dict[str, str]) -> None:
     assert found.json
     [source] = command("postings", "sources", "--json", env=site).json
     assert (source["company"], source["health"]) == ("Made-up Ltd", "good")
+    weeks = command("postings", "trends", "--json", env=site).json
+    assert (len(weeks), sum(one["closed"] for one in weeks)) == (12, 1)
     said = command("postings", "closings", source["source_id"], "--close", env=site)
     assert (said.code, "no closings" in said.err) == (4, True)
 

@@ -108,9 +108,15 @@ async def test_a_board_is_followed_searched_and_exported(tracking: Opened, a: Ap
         assert names == ["<Rust>", "Senior Rust Engineer at Acme", "Senior Rust Engineer at Acme"]
         assert (await a("GET", "/export.csv")).count("\n") == 4
         assert len((await a("GET", "/export.json"))["data"]) == 3
-        assert (await a("GET", "/companies"))["data"][0]["open"] == 3
+        [company] = (await a("GET", "/companies"))["data"]
+        assert company["open"] == 3
+        weeks = (await a("GET", "/trends", company=company["company_id"], weeks=4))["data"]
+        assert (len(weeks), sum(one["opened"] for one in weeks), weeks[-1]["open"]) == (4, 3, 3)
+        assert {one["company"] for one in (await a("GET", "/ghosts"))["data"]} == {"Acme"}
+        likely = await a("GET", "", q="rustengineer")
+        assert ([one["title"] for one in likely["data"]], likely["alike"]) == (["Senior Rust Engineer"], True)
 
-        for look in ("", "/sources", "/runs", "/searches", "/companies"):
+        for look in ("", "/sources", "/runs", "/searches", "/companies", "/ghosts"):
             assert (await b("GET", look))["data"] == []
         for look in (path, f"/runs/{run['run_id']}", f"/runs/{run['run_id']}/events", f"/runs/{run['run_id']}/logs",
                      f"/{posting}", f"/{posting}/versions", f"/searches/{saved['search_id']}"):  # fmt: skip

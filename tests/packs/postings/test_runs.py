@@ -4,8 +4,9 @@ import json
 import random
 import re
 from datetime import UTC, datetime
+from itertools import pairwise
 from typing import Any
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import pytest
 
@@ -14,11 +15,13 @@ from leasehold.client import Backend
 from leasehold.engine.database import Database
 from leasehold.errors import BadInput, Conflict, NotFound
 from leasehold.settings import Settings
-from leasehold_packs.postings import requests, search
-from leasehold_packs.postings.options import Options
+from leasehold_packs.postings import people, requests, search, trends
+from leasehold_packs.postings.options import GAP, Options
 from leasehold_packs.postings.requests import BREAKER, GATES, NewSource
 from tests.cell import Cell
 from tests.corpora.data import needs_corpora
+from tests.net.world import page, serving
+from tests.outside.hooks import Hooks, Receiver, settings_for
 from tests.packs.postings.conftest import Opened, Tracker, uber
 from tests.packs.postings.replay import SHAPES, Board, Boards, Job
 from tests.waiting import eventually
@@ -178,24 +181,115 @@ async def test_a_board_that_fails_loses_no_posting_and_a_shaky_one_is_asked_agai
         assert (await tracker.source(bad))["failures"] == 0
 
 
-async def test_after_five_failures_a_host_is_left_alone_until_one_has_tried(tracking: Opened) -> None:
+async def test_after_five_failures_a_host_is_left_alone_until_one_has_tried(tracking: Opened, cell: Cell) -> None:
     async with tracking(Boards([jobs := board("lever", job(1))])) as tracker:
-        await tracker.access.client.gates.set(GATES, **BREAKER | {"cooldown_s": 600})
+        await tracker.access.client.gates.set(GATES, **BREAKER)
         source = await tracker.add(jobs)
+        gate = f"{GATES}{tracker.base.removeprefix('http://')}"
+
+        async def opened() -> bool:
+            return bool((await tracker.access.client.gates.get(gate)).state == "open")
+
         jobs.down = 100
         await tracker.run()
         run_id = await tracker.start()
-        host = tracker.base.removeprefix("http://")
-
-        async def opened() -> bool:
-            return bool((await tracker.access.client.gates.get(f"{GATES}{host}")).state == "open")
-
         await eventually(opened, what="the breaker to open")
-        assert jobs.down == 95
+        assert jobs.down == 95, "three attempts of the first run, two of the second"
+
+        await cell.pass_time(BREAKER["cooldown_s"] + 1)
+        assert (await tracker.ended(run_id))["sources"][0]["state"] == "failed"
+        assert (jobs.down, await opened()) == (94, True), "one has tried, in vain"
+
+        run_id = await tracker.start()
         jobs.down = 0
-        await tracker.access.client.gates.reset(f"{GATES}{host}")
+        await cell.pass_time(BREAKER["cooldown_s"] + 1)
         assert (await tracker.ended(run_id))["counts"]["opened"] == 1
+        assert (await tracker.access.client.gates.get(gate)).state == "closed"
         assert (await tracker.source(source))["health"] == "good"
+
+
+async def test_requests_to_one_host_are_two_seconds_apart(
+    tracking: Opened, cell: Cell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv(GAP)
+    async with tracking(
+        Boards([paged := board("workday", job(1), job(2)), other := board("lever", job(3))])
+    ) as tracker:
+        for one in (paged, other):
+            await tracker.add(one)
+        run_id = await tracker.start()
+
+        async def over() -> bool:
+            await cell.pass_time(0.5)
+            async with tracker.access.transaction() as tx:
+                return bool((await requests.get_run(tx, run_id))["state"] != "running")
+
+        await eventually(over, what="the end of the run")
+        rows = await cell.look(
+            "select extract(epoch from a.started_at)::float8 as at"
+            " from leasehold.attempt a join leasehold.job j using (job_id)"
+            " where j.kind in ('postings.list', 'postings.detail') order by 1"
+        )
+        begun = [row["at"] for row in rows]
+        assert len(begun) == 4
+        assert all(later - one >= 2 for one, later in pairwise(begun)), begun
+
+
+async def test_a_saved_search_reaches_a_receiver_signed_and_once_a_run(
+    tracking: Opened, cell: Cell, api_db: Database
+) -> None:
+    receiver = Receiver(answer=lambda n: page(b"", status="500 Oh" if n == 1 else "204 No Content"))
+    async with serving(receiver) as receiver.port:
+        jobs = board("lever", job(1, "Rust Engineer"), job(2, "Cook"))
+        async with tracking(Boards([jobs]), allow=f"127.0.0.1:{receiver.port}") as tracker:
+            hooks = Hooks(cell, api_db, settings_for(receiver))
+            await hooks.add(receiver, "postings.search_matched")
+            async with tracker.access.transaction() as tx:
+                await people.save_search(tx, tracker.access.tenant_id, "test", "Rust", {"q": "rust"})
+            await tracker.add(jobs)
+            await tracker.run()
+            await tracker.run()
+            jobs.change(1, title="Senior Rust Engineer")
+            await tracker.run()
+            await hooks.settled(hurry=True)
+    told = {event["id"]: event["data"] for event in receiver.events}
+    titles = [[one["title"] for one in data["postings"]] for data in told.values()]
+    assert sorted(titles) == [["Rust Engineer"], ["Senior Rust Engineer"]]
+    assert sorted(receiver.accepted) == sorted(told), "each once by its id"
+    assert len(receiver.got) == 3, "one was sent again"
+    assert all("webhook-signature" in headers for headers, _ in receiver.got)
+
+
+async def test_hiring_is_told_by_the_week_and_postings_for_show_by_their_signals(tracking: Opened, cell: Cell) -> None:
+    week = 7 * 86400
+    jobs = board("lever", job(1, "Cook"), job(2, "Clerk"), job(3, "Baker"))
+    async with tracking(Boards([jobs])) as tracker:
+
+        async def told(**asked: Any) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+            async with tracker.access.transaction() as tx:
+                return await trends.weeks(tx, weeks=16, **asked), await trends.ghosts(tx, **asked)
+
+        await tracker.add(jobs)
+        await tracker.run()
+        weeks, ghosts = await told()
+        assert weeks[-1] | {"week": ""} == {"week": "", "opened": 3, "closed": 0, "changed": 0, "open": 3}
+        assert {tuple(one["signals"]) for one in ghosts} == {("old", "unchanged")}, "the board says how old they are"
+        del jobs.jobs[2]
+        jobs.change(3, title="Master Baker")
+        await cell.pass_time(2 * week)
+        await tracker.run()
+        await tracker.run()
+        await cell.pass_time(12 * week)
+        weeks, ghosts = await told()
+        happened = [(n, one["opened"], one["closed"], one["changed"], one["open"]) for n, one in enumerate(weeks)]
+        assert happened[1:4] == [(1, 3, 0, 0, 3), (2, 0, 0, 0, 3), (3, 0, 1, 1, 2)]
+        assert happened[-1] == (15, 0, 0, 0, 2)
+        assert [(one["title"], one["signals"]) for one in ghosts] == [
+            ("Cook", ["old", "unchanged"]),
+            ("Master Baker", ["old"]),
+        ]
+        weeks, ghosts = await told(company=uuid4())
+        assert ([one["open"] for one in weeks], ghosts) == ([0] * 16, [])
 
 
 async def test_one_job_on_two_boards_is_one_cluster_and_two_cities_never(tracking: Opened) -> None:

@@ -71,6 +71,9 @@ async def test_words_are_found_as_people_write_them(tracking: Opened) -> None:
         ]:  # fmt: skip
             assert await ids(q) == (wanted, corrected), q
         assert await ids("pyhton", exact=True) == (set(), None)
+        for q, wanted in [("platformengineer", {1}), ('"platformengineer"', set()), ("plat", {1})]:
+            assert await ids(q) == (wanted, None), f"{q} is like a title, or is not meant to be"
+            assert (await ids(q, exact=True))[0] == set()
         assert await ids(None, remote=["remote"]) == ({5}, None)
         assert await ids(None, salary_min=110_000, currency="USD") == ({5}, None)
         assert await ids(None, salary_min=110_000, currency="EUR") == (set(), None)
@@ -130,6 +133,8 @@ async def test_pages_follow_each_other_without_gaps_and_plans_use_the_index(
     ):  # fmt: skip
         plan = await plan_of(cell, cell.tenant_a, search.asked(question))
         assert "Seq Scan" not in plan, plan
+    plan = await plan_of(cell, cell.tenant_a, search.asked(Query(q="rustengineer")), alike=True)
+    assert "Seq Scan" not in plan, plan
 
 
 def test_the_nearest_word_is_the_one_that_was_meant() -> None:
