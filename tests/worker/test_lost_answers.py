@@ -1,6 +1,7 @@
 """The answer to an exchange is lost: what it granted is not left lying, what it reported is not reported as lost."""
 
 import asyncio
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,10 +11,11 @@ from leasehold.context import Context
 from leasehold.engine import jobs
 from leasehold.errors import Unreachable
 from leasehold.job import State
+from leasehold.metrics import LoopLag
 from tests.cell import Cell
 from tests.sql.test_life import enqueue
 from tests.waiting import eventually
-from tests.worker.running import running
+from tests.worker.running import FAST, running
 
 
 async def test_grants_that_were_never_seen_go_back_and_run(
@@ -73,3 +75,34 @@ async def test_an_end_whose_answer_was_lost_is_not_called_a_lost_lease(
         await asyncio.wait_for(lost.wait(), 20)
     assert [a.outcome for a in await jobs.list_attempts(worker_db, cell.tenant_a, job_id)] == ["succeeded"]
     assert "finish refused" not in caplog.text
+
+
+async def test_an_end_that_never_arrived_and_came_too_late_again_is_fenced_and_counted_as_that(
+    cell: Cell, worker_db: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The history has the attempt, but as lost: that is not our report."""
+    app, lost = Leasehold(), asyncio.Event()
+    real = jobs.exchange
+
+    @app.handler("t.work")
+    async def work(ctx: Context) -> None: ...
+
+    async def losing(*args: Any) -> Any:
+        if args[-1] and not lost.is_set():
+            await cell.change("select leasehold.lose(array(select token from leasehold.lease))")
+            lost.set()
+            raise Unreachable("the connection broke before the message arrived")
+        return await real(*args)
+
+    monkeypatch.setattr(jobs, "exchange", losing)
+    [job_id] = await enqueue(worker_db, cell.tenant_a)
+    async with running(cell, app, replace(FAST, worker_port=0)) as worker:
+
+        async def ended() -> bool:
+            return (await jobs.get_job(worker_db, cell.tenant_a, job_id)).state is State.SUCCEEDED
+
+        await eventually(ended, what="the second attempt")
+        counted = {(one.name, one.labels.get("outcome")): one.value for one in worker.samples(LoopLag())}
+    assert [a.outcome for a in await jobs.list_attempts(worker_db, cell.tenant_a, job_id)] == ["lost", "succeeded"]
+    assert (counted["fenced_total", None], counted["attempts_total", "succeeded"]) == (1, 1)
+    assert "finish refused" in caplog.text

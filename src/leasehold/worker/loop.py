@@ -326,9 +326,11 @@ class Worker:
         """What the database refuses was fenced: another attempt has the job now."""
         for token in refused:
             grant, ended = reports[token]
-            recorded = token in self._in_doubt and await self._is_recorded(grant)
-            if self._meter:
-                self._meter.ended({token: reports[token]}) if recorded else self._meter.fenced()
+            recorded = await self._recorded(grant) if token in self._in_doubt else None
+            if self._meter and recorded:
+                self._meter.ended({token: (grant, ended._replace(outcome=recorded))})
+            elif self._meter:
+                self._meter.fenced()
             if not recorded:
                 fields = {"job_id": grant.job_id, "outcome": ended.outcome, "why": "lease lost"}
                 emit("finish refused", level=logging.WARNING, **fields)
@@ -346,10 +348,14 @@ class Worker:
             failed = Ended(token=ended[0].token, outcome="failed", error=describe(problem))
             return await self._calls.call(jobs.finish, [failed])
 
-    async def _is_recorded(self, grant: Grant) -> bool:
-        """Whether this attempt's end is in the job's history: then the report whose answer was lost had arrived."""
+    async def _recorded(self, grant: Grant) -> str | None:
+        """How this attempt ended by the job's history, if the report whose answer was lost had arrived.
+
+        An attempt that is there as lost was taken from us before.
+        """
         attempts = await self._calls.call(jobs.list_attempts, grant.tenant_id, grant.job_id)
-        return any(attempt.token == grant.token for attempt in attempts)
+        ours = (one.outcome for one in attempts if one.token == grant.token and one.outcome != "lost")
+        return next(ours, None)
 
     # -- attempts -----------------------------------------------------------------------------------------------
 
