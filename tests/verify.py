@@ -1,4 +1,4 @@
-"""``python -m tests.verify``: the tests on every other PostgreSQL found here, the wheel in its own venv, the SDK."""
+"""``python -m tests.verify``: the tests on every other PostgreSQL, chaos, the wheel in its own venv, the SDK."""
 
 import json
 import os
@@ -35,10 +35,12 @@ def main() -> int:
 
 def checks(folder: Path) -> Iterator[Check]:
     others = other_versions()
+    chaos = start_chaos(folder)  # beside the tests of SQL, whose time is the database's own
     for found in others:
         yield f"the tests on PostgreSQL {found.version}", lambda found=found: run_tests(found)  # type: ignore[misc]
     if not others:
         yield "another PostgreSQL than the embedded one is there", no_other_version
+    yield "two minutes of chaos break no invariant", lambda: chaos_breaks_nothing(chaos, folder)
     yield "every page in both colours and both widths", look_at_pages
     yield "the wheel is built", lambda: build_wheel(folder)
     yield "the wheel holds every SQL file, template and asset, and the mark of types", lambda: inspect_wheel(folder)
@@ -105,6 +107,23 @@ def run_tests(found: Binaries) -> None:
         ],
         LEASEHOLD_PG_BIN=str(found.bin),
     )
+
+
+# -- chaos ----------------------------------------------------------------------------------------------------------
+
+
+def start_chaos(folder: Path) -> "subprocess.Popen[bytes]":
+    """With a seed of its own each time; it stands in the sentence, and runs the same faults again."""
+    with (folder / "chaos").open("wb") as out:
+        command = [sys.executable, "-m", "tests.chaos", "--minutes", "2"]
+        return subprocess.Popen(command, cwd=ROOT, env=environment({}), stdout=out, stderr=out)
+
+
+def chaos_breaks_nothing(chaos: "subprocess.Popen[bytes]", folder: Path) -> None:
+    code, said = chaos.wait(), (folder / "chaos").read_text()
+    if code != 0:
+        raise RuntimeError(f"exit code {code}:\n{said}")
+    print(f"       {said.splitlines()[-1]}")
 
 
 # -- pages ----------------------------------------------------------------------------------------------------------

@@ -97,23 +97,24 @@ async def read(cell: Cell) -> History:
 
 
 def violations(history: History, expected: Expected) -> list[str]:
-    lives = _lives(history)
+    lives = lives_of(history)
     found = [*_drained(history, lives, expected), *_keys(history), *_effects(history, lives, expected)]
     found += _stopped(history, expected)
     for job_id, life in lives.items():
-        for rule in (_last, _order, _speech, _numbers, _time, _gaps, _owner):
+        for rule in (last, order, speech, numbers, on_time, gaps, owner):
             found += [f"{job_id}: {sentence}" for sentence in rule(life, expected)]
     return found
 
 
-def _lives(history: History) -> dict[str, Life]:
+def lives_of(history: History) -> dict[str, Life]:
     lives = {row["job_id"]: Life(job=row) for row in history.job}
     for row in sorted(history.attempt, key=lambda row: row["started_seq"]):
         lives[row["job_id"]].attempts.append(row)
     for row in history.outcome:
         lives[row["job_id"]].outcomes.append(row)
     for row in sorted(history.event, key=lambda row: row["seq"]):
-        lives[row["job_id"]].events.append(row)
+        if row["job_id"] in lives:  # those of a flow stand under the flow's id
+            lives[row["job_id"]].events.append(row)
     for row in history.audit:
         if row["action"] == "job.retry":
             lives[row["target"]].logged_retries += 1
@@ -177,7 +178,7 @@ def _stopped(history: History, expected: Expected) -> Iterator[str]:
 # -- one job --------------------------------------------------------------------------------------------------------
 
 
-def _last(life: Life, _: Expected) -> Iterator[str]:
+def last(life: Life, _: Expected) -> Iterator[str]:
     for earlier, later in pairwise(life.attempts):
         between = range(earlier["finished_seq"], later["started_seq"])
         if earlier["outcome"] in _TERMINAL and not any(seq in between for seq in life.retried_at):
@@ -201,7 +202,7 @@ def _agree(attempt: Row, outcome: Row) -> bool:
     return outcome["state"] in (("canceled",) if attempt["outcome"] in _UNCOUNTED else ("dead", "canceled"))
 
 
-def _order(life: Life, _: Expected) -> Iterator[str]:
+def order(life: Life, _: Expected) -> Iterator[str]:
     for earlier, later in pairwise(life.attempts):
         if later["token"] <= earlier["token"]:
             yield f"I3 token {later['token']} came after {earlier['token']}"
@@ -212,15 +213,15 @@ def _order(life: Life, _: Expected) -> Iterator[str]:
             yield f"I3 attempt {attempt['attempt']} ended before it started"
 
 
-def _speech(life: Life, _: Expected) -> Iterator[str]:
+def speech(life: Life, _: Expected) -> Iterator[str]:
     for event in life.events:
-        if event["type"] in ("retried", *_TERMINAL, "dead"):
+        if event["type"] in ("retried", "rescheduled", *_TERMINAL, "dead"):
             continue
         if not any(one["started_seq"] < event["seq"] < one["finished_seq"] for one in life.attempts):
             yield f"I4 event {event['seq']} ({event['type']}) was said outside every attempt"
 
 
-def _numbers(life: Life, _: Expected) -> Iterator[str]:
+def numbers(life: Life, _: Expected) -> Iterator[str]:
     counted, most, retries = 0, life.job["max_attempts"], list(life.retried_at)
     for attempt in life.attempts:
         while retries and retries[0] < attempt["started_seq"]:
@@ -234,21 +235,26 @@ def _numbers(life: Life, _: Expected) -> Iterator[str]:
             counted = attempt["attempt"]
 
 
-def _time(life: Life, expected: Expected) -> Iterator[str]:
+def on_time(life: Life, expected: Expected) -> Iterator[str]:
     job = life.job
-    if life.attempts and _at(life.attempts[0], "started") < datetime.fromisoformat(job["run_at"]) - SLACK:
-        yield "I8 it started before its time"
+    moved = [event for event in life.events if event["type"] == "rescheduled"]
+    if life.attempts:
+        first = life.attempts[0]
+        before = [event["data"]["run_at"] for event in moved if event["seq"] < first["started_seq"]]
+        retried = any(seq < first["started_seq"] for seq in life.retried_at)
+        if not retried and _at(first, "started") < datetime.fromisoformat([job["run_at"], *before][-1]) - SLACK:
+            yield "I8 it started before its time"
     if not expected.own_backoff:
         return
     for earlier, later in pairwise(life.attempts):
-        if earlier["outcome"] == "errored" and not life.retried_at:
+        if earlier["outcome"] == "errored" and not life.retried_at and not moved:
             longest = min(job["retry_cap_s"], job["retry_base_s"] * 2.0 ** min(earlier["attempt"] - 1, 60))
             waited = (_at(later, "started") - _at(earlier, "finished")).total_seconds()
             if waited < longest / 2 - 0.01:
                 yield f"I8 attempt {later['attempt']} came after {waited:.3f} s, its back-off is {longest / 2:.3f} s"
 
 
-def _gaps(life: Life, _: Expected) -> Iterator[str]:
+def gaps(life: Life, _: Expected) -> Iterator[str]:
     numbers = Counter(_seqs(life))
     numbers -= Counter(
         outcome["seq"] for outcome in life.outcomes if any(a["finished_seq"] == outcome["seq"] for a in life.attempts)
@@ -257,7 +263,7 @@ def _gaps(life: Life, _: Expected) -> Iterator[str]:
         yield f"I12 its events are numbered {sorted(numbers.elements())}"
 
 
-def _owner(life: Life, expected: Expected) -> Iterator[str]:
+def owner(life: Life, expected: Expected) -> Iterator[str]:
     job_id = UUID(life.job["job_id"])
     tenants = {row["tenant_id"] for row in (life.job, *life.attempts, *life.outcomes, *life.events)}
     if job_id in expected.acknowledged:

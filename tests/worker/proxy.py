@@ -1,4 +1,4 @@
-"""A TCP proxy between a worker and its database that can cut, swallow and lose answers."""
+"""A TCP proxy between a worker and its database that can cut, swallow, delay and lose answers."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -18,6 +18,7 @@ class Proxy:
         self._after = b""
         self._armed = 0
         self.refuses = False
+        self.delay_seconds = 0.0  # before each piece is passed on
         self.lost_answers = 0
         self.lost_messages = 0
 
@@ -28,10 +29,13 @@ class Proxy:
     def flow(self) -> None:
         self._flowing.set()
 
-    def cut(self) -> None:
-        """Reset every connection."""
-        for writer in self._writers:
+    def cut(self) -> int:
+        """Reset every connection; how many there were."""
+        open_ = [writer for writer in self._writers if not writer.transport.is_closing()]
+        for writer in open_:
             writer.transport.abort()
+        self._writers.clear()
+        return len(open_) // 2
 
     def lose_answer_to(self, words: bytes, *, after: bytes = b"") -> None:
         """Pass the next message with these words on to the server, let it commit, and cut instead of answering.
@@ -50,7 +54,11 @@ class Proxy:
         if self.refuses:
             writer.transport.abort()
             return
-        there, back = await asyncio.open_connection(self._host, self._port)
+        try:
+            there, back = await asyncio.open_connection(self._host, self._port)
+        except OSError:  # the database is down
+            writer.transport.abort()
+            return
         pair = _Pair(writer, back)
         self._writers |= {writer, back}
         for source, sink, up in ((reader, back, True), (there, writer, False)):
@@ -62,6 +70,8 @@ class Proxy:
         try:
             while data := await source.read(65536):
                 await self._flowing.wait()
+                if self.delay_seconds:
+                    await asyncio.sleep(self.delay_seconds)
                 if up and self._after in data:
                     pair.primed = self._armed
                 if up and self._lost and self._lost in data and pair.primed == self._armed:
