@@ -6,6 +6,7 @@ from typing import Any
 
 WIDTH, HEIGHT = 800, 200
 _MARGIN = 10
+_MOST_DOTS = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,6 +18,7 @@ class Chart:
     high: str
     currency: str
     since: datetime
+    dots: list[tuple[float, float, str, datetime]]  # where a price begins, the price, and when
 
 
 def of(seen: list[dict[str, Any]], *, until: datetime) -> Chart | None:
@@ -30,11 +32,13 @@ def of(seen: list[dict[str, Any]], *, until: datetime) -> Chart | None:
     whole = max((until - first).total_seconds(), 1.0)
     span = high[1] - low[1] or 1.0
     places: list[tuple[float, float]] = []
-    for at, amount, _ in steps:
+    dots: list[tuple[float, float, str, datetime]] = []
+    for at, amount, text in steps:
         x = _MARGIN + (WIDTH - 2 * _MARGIN) * min((at - first).total_seconds() / whole, 1.0)
         y = HEIGHT - _MARGIN - (HEIGHT - 2 * _MARGIN) * (amount - low[1]) / span
         places += [(x, places[-1][1])] if places else []
         places.append((x, y))
+        dots.append((round(x, 1), round(y, 1), text, at))
     places.append((WIDTH - _MARGIN, places[-1][1]))
     points = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
-    return Chart(points=points, low=low[2], high=high[2], currency=currency, since=first)
+    return Chart(points=points, low=low[2], high=high[2], currency=currency, since=first, dots=dots[-_MOST_DOTS:])

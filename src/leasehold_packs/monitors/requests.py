@@ -307,6 +307,16 @@ async def list_candidates(
     return [_plain(row, "guess") for row in rows]
 
 
+async def list_queues(tx: "Transaction") -> list[dict[str, Any]]:
+    """The sites with candidates that wait for approval, the most first."""
+    rows = await tx.fetch(
+        "select s.site_id, s.url, count(*) as waiting, min(c.created_at) as since"
+        " from leasehold_monitors.candidate c join leasehold_monitors.site s using (site_id)"
+        " where c.state = 'proposed' group by s.site_id order by count(*) desc, s.url limit 100"
+    )
+    return [dict(row) for row in rows]
+
+
 async def decide(
     tx: "Transaction",
     tenant: UUID,

@@ -4,6 +4,7 @@ Pure       boards (whose list is it, and what does it say)   posting (facts and 
 Work       detecting (a pasted address)   handlers (the kinds)   settling (the end of a source)   clusters   vocabulary
            matching (saved searches)
 Outside    requests (sources, runs)   search   people (saved searches, board, preferences)   routes   commands
+           pages (asked: what the address of a page asks for)
 
 Needs the extra ``postings``.
 """
@@ -18,4 +19,5 @@ pack = Pack(
     app=app,
     migrations=files(__name__) / "migrations",
     routes="leasehold_packs.postings.routes:routes",
+    pages="leasehold_packs.postings.pages:pages",
 )

@@ -220,6 +220,16 @@ async def list_runs(tx: "Transaction", *, limit: int = 50) -> list[dict[str, Any
     return [dict(row) for row in rows]
 
 
+async def list_source_runs(tx: "Transaction", source_id: UUID, *, limit: int) -> list[dict[str, Any]]:
+    """What the newest runs found at one source; one that goes on first."""
+    rows = await tx.fetch(
+        "select run_id, state, pages, complete, counts, problem, finished_at from leasehold_postings.run_source"
+        " where source_id = $1 order by finished_at desc nulls first limit $2",
+        source_id, limit,
+    )  # fmt: skip
+    return [_plain(row, "counts") for row in rows]
+
+
 async def stop_run(tx: "Transaction", run_id: UUID, reason: str) -> UUID | None:
     """End a run as it is; its flow, which is to be canceled, too."""
     run = await get_run(tx, run_id)
