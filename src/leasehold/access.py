@@ -9,7 +9,7 @@ from pydantic_core import to_jsonable_python
 
 from leasehold import payload
 from leasehold.client import Backend, Client
-from leasehold.engine import flows, jobs, secrets, webhooks
+from leasehold.engine import flows, jobs, secrets, watch, webhooks
 from leasehold.engine.scope import Scope
 from leasehold.engine.statements import Statements
 from leasehold.flows import Flow, Piece, flow_of, plain_prepare
@@ -63,6 +63,10 @@ class Transaction(Statements):
         self.enqueued = True  # deliveries are jobs
         about = {"subject_type": subject_type, "subject_id": subject_id}
         return await webhooks.emit_event(self.scope, self._tenant_id, type_, **about, data=data)
+
+    async def log(self, action: str, target: str, detail: Any = None) -> None:
+        """Write the tenant's audit log: who did this, called ``<pack>.<verb>``, and to what."""
+        await watch.log_own_action(self.scope, self._tenant_id, action, target, detail)
 
     async def start(self, flow: Flow | Piece, *, name: str = "flow") -> UUID:
         """Start a flow; it is there when the transaction commits. Its id."""

@@ -37,6 +37,7 @@ from leasehold.api.route import anybody, needs
 from leasehold.api.route import router as routes
 from leasehold.api.services import services_of
 from leasehold.dashboard.page import Look, NavigationEntry, Page, Pages
+from leasehold.dashboard.words import changes
 
 __all__ = [
     "Answer",
@@ -53,6 +54,7 @@ __all__ = [
     "Transaction",
     "answer",
     "anybody",
+    "changes",
     "needs",
     "pages",
     "routes",

@@ -1,7 +1,8 @@
 """``/jobs``: find jobs, and retry or cancel many of them."""
 
+import re
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
@@ -23,6 +24,10 @@ pages = Pages(NavigationEntry(path="/jobs", title="Jobs", key="j", scopes=frozen
 _LIMIT = 50
 _TABS = ["running", "queued", "scheduled", "blocked", "succeeded", "failed", "dead", "canceled"]
 _SAMPLE = 5
+#: Names within payloads that are suggested: so many, so deep, and such as a search can say.
+_NAMES = 40
+_DEPTH = 3
+_NAME = re.compile(r"[^.:\s]{1,40}")
 #: Before all that match are acted on, there is so much time to think again.
 UNDO_SECONDS = 10
 #: Where count_to_act stops.
@@ -63,7 +68,7 @@ async def jobs(look: Look) -> Page | Response:
         states=_TABS,
         tenant_names=names_of(look),
         qualifiers=search.QUALIFIERS,
-        suggestions=_suggestions(rows),
+        suggestions=_suggestions(rows, payloads=viewer.caller.sees_payloads),
     )
 
 
@@ -213,9 +218,24 @@ def _made_at(job_id: UUID | None) -> datetime | None:
     return None if job_id is None else datetime.fromtimestamp((job_id.int >> 80) / 1000, UTC)
 
 
-def _suggestions(rows: Sequence[Job]) -> list[str]:
+def _suggestions(rows: Sequence[Job], *, payloads: bool) -> list[str]:
+    """What is on the page, as qualifiers; names within payloads for whoever sees them."""
     kinds = sorted({f"kind:{job.kind}" for job in rows})
     queues = sorted({f"queue:{job.queue}" for job in rows})
     tags = sorted({f"tag:{tag}" for job in rows for tag in job.tags or ()})
     states = [f"state:{name}" for name in _TABS]
-    return [*kinds, *queues, *tags, *states, "error:", "key:", "payload.", "created_after:", "created_before:"][:40]
+    names = sorted({f"payload.{name}:" for job in rows for name in _names(job.payload)}) if payloads else []
+    rest = ["error:", "key:", "created_after:", "created_before:"]
+    return [*kinds[:20], *queues[:20], *tags[:20], *states, *names[:_NAMES], *rest]
+
+
+def _names(value: Any, before: str = "", depth: int = 0) -> Iterator[str]:
+    """Where values are in a payload: ``amount.cents``."""
+    if not isinstance(value, dict) or depth == _DEPTH:
+        return
+    for name, inner in value.items():
+        if _NAME.fullmatch(name):
+            if isinstance(inner, dict):
+                yield from _names(inner, f"{before}{name}.", depth + 1)
+            else:
+                yield f"{before}{name}"

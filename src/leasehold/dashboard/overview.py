@@ -1,6 +1,8 @@
 """``/``: how things are."""
 
+import asyncio
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
@@ -8,6 +10,7 @@ from leasehold.dashboard.page import Look, NavigationEntry, Page, Pages, as_json
 from leasehold.engine import look as engine
 from leasehold.engine import tenants, workers
 from leasehold.engine.look import Minute
+from leasehold.job import Job
 
 pages = Pages(NavigationEntry(path="/", title="Overview", key="o"))
 _MINUTES = 60
@@ -37,9 +40,18 @@ class Kind:
 async def overview(look: Look) -> Page:
     viewer = look.viewer
     db, tenant = viewer.db, viewer.tenant
-    stat = await engine.read_stat(db, tenant, _MINUTES)
-    found = await engine.find_jobs(db, tenant, {}, limit=_NEWEST)
-    newest = await engine.see_jobs(db, tenant, found.jobs)
+    # None needs another's answer, and each is a round trip: together they take as long as the slowest.
+    stat, newest, counts, oldest = await asyncio.gather(
+        engine.read_stat(db, tenant, _MINUTES),
+        _newest(look),
+        engine.count_states(db, tenant),
+        engine.oldest_waiting(db, tenant),
+    )
+    failures, approvals, lines = await asyncio.gather(
+        engine.list_failures(db, tenant, most=_GLANCE),
+        engine.list_approvals(db, tenant, limit=_MANY),
+        engine.see_lines(db, tenant, most=_GLANCE),
+    )
     alive = queues = None
     if viewer.is_operator:
         alive = [one for one in await workers.list_workers(look.services.operator) if one.ended_at is None]
@@ -47,18 +59,18 @@ async def overview(look: Look) -> Page:
     return look.show(
         "overview.html",
         live=True,
-        counts=await engine.count_states(db, tenant),
+        counts=counts,
         bound=engine.BOUND,
         succeeded=sum(one.n for one in stat if one.outcome == _GOOD),
         nothing=not newest,
         newest=newest,
         tenant_names=names_of(look),
         kinds=_kinds(stat),
-        oldest=await engine.oldest_waiting(db, tenant),
-        failures=await engine.list_failures(db, tenant, most=_GLANCE),
-        approvals=len(await engine.list_approvals(db, tenant, limit=_MANY)),
+        oldest=oldest,
+        failures=failures,
+        approvals=len(approvals),
         many=_MANY,
-        lines=(lines := await engine.see_lines(db, tenant, most=_GLANCE)),
+        lines=lines,
         breakers=[line.name for line in lines if line.state in ("open", "half-open")],
         workers=alive,
         slots=sum(one.slots for one in alive or ()),
@@ -67,6 +79,11 @@ async def overview(look: Look) -> Page:
         paused=[queue.queue for queue in queues or () if queue.paused],
         **_charts(stat),
     )
+
+
+async def _newest(look: Look) -> Sequence[Job]:
+    found = await engine.find_jobs(look.viewer.db, look.viewer.tenant, {}, limit=_NEWEST)
+    return await engine.see_jobs(look.viewer.db, look.viewer.tenant, found.jobs)
 
 
 def names_of(look: Look) -> dict[object, str]:

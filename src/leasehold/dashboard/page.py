@@ -25,7 +25,7 @@ from leasehold.api.problems import Problem, of_error
 from leasehold.api.services import Services, services_of
 from leasehold.api.sessions import SAFE_METHODS, refuse_forged, remember_asked
 from leasehold.dashboard.sign_in import Visitor, signed_in
-from leasehold.dashboard.viewer import Viewer, viewer_of
+from leasehold.dashboard.viewer import NoTenant, Viewer, viewer_of
 from leasehold.dashboard.words import ZONE
 from leasehold.errors import LeaseholdError, Unreachable
 
@@ -73,6 +73,11 @@ class Look:
         """For packs: the tenant's jobs (``look.tenant.client``) and rows (``look.tenant.transaction()``)."""
         return Access(self.services.backend, self.viewer.one_tenant, self.viewer.caller.actor)
 
+    @property
+    def zone(self) -> ZoneInfo:
+        """The zone in which whoever looks wants to read times."""
+        return zone_of(self.request)
+
     def query(self, name: str) -> str:
         return self.request.query_params.get(name, "").strip()
 
@@ -88,6 +93,12 @@ class Look:
         kept = {"tenant": self.viewer.tenant_name} if self.viewer.tenant_name else {}
         wanted = {name: str(value) for name, value in (query | kept).items() if value not in (None, "")}
         return f"{path}?{urlencode(wanted)}" if wanted else path
+
+    def link(self, address: str) -> str:
+        """The same for an address that has a query already."""
+        if not self.viewer.tenant_name:
+            return address
+        return f"{address}{'&' if '?' in address else '?'}{urlencode({'tenant': self.viewer.tenant_name})}"
 
     def show(self, template: str, **values: Any) -> Page:
         return Page(template=template, values=values)
@@ -269,14 +280,23 @@ def _answers(page: PageRoute, renderer: Renderer) -> Callable[[Request], Awaitab
     async def answer(request: Request) -> Response:
         try:
             look = await _look(request, page.scopes)
-            found = await page.handler(look)
-            return found if isinstance(found, Response) else renderer.whole(look, found)
+            return await _answer(look, page.handler, renderer)
         except Problem as problem:
             return _refusal(request, problem, renderer)
         except LeaseholdError as problem:
             return _refusal(request, of_error(problem), renderer)
 
     return answer
+
+
+async def _answer(look: Look, handler: Handler, renderer: Renderer) -> Response:
+    try:
+        found = await handler(look)
+    except NoTenant:
+        if look.request.method not in SAFE_METHODS:
+            raise
+        found = look.show("choose.html")  # the page that was asked for, once one is chosen
+    return found if isinstance(found, Response) else renderer.whole(look, found)
 
 
 def _refusal(request: Request, problem: Problem, renderer: Renderer) -> Response:

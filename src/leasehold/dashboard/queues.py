@@ -1,11 +1,12 @@
-"""``/queues``: lanes of the installation, for the operator."""
+"""``/queues``: lanes of the installation, and how much of a queue or kind runs at once, for the operator."""
 
 from starlette.responses import Response
 
+from leasehold.api.problems import Problem
 from leasehold.dashboard.page import Look, NavigationEntry, Page, Pages
-from leasehold.engine import tenants
+from leasehold.engine import tenants, workers
 from leasehold.engine.look import BOUND
-from leasehold.errors import NotFound
+from leasehold.errors import BadInput, NotFound
 from leasehold.job import Queue
 
 pages = Pages(
@@ -15,8 +16,77 @@ pages = Pages(
 
 @pages.get("/queues", "operator", live=True)
 async def queues(look: Look) -> Page:
-    found = await tenants.list_queues(look.services.operator, bound=BOUND)
-    return look.show("queues.html", live=True, own_tenant=True, queues=found, bound=BOUND)
+    return await _show(look)
+
+
+async def _show(look: Look, problem: BadInput | None = None) -> Page:
+    db = look.services.operator
+    limits = await tenants.list_limits(db)
+    known = {kind for one in await workers.list_workers(db) for kind in one.kinds}
+    return look.show(
+        "queues.html",
+        live=problem is None,
+        own_tenant=True,
+        queues=await tenants.list_queues(db, bound=BOUND),
+        most={one.name: one.max_running for one in limits if one.what == "queue"},
+        kinds=[one for one in limits if one.what == "kind"],
+        known=sorted(known),
+        given=look.said("kind"),
+        problem=problem,
+        bound=BOUND,
+    )
+
+
+@pages.post("/queues/{queue}/limit", "operator")
+async def limit_queue(look: Look) -> Response | Page:
+    queue = await _queue(look)
+    try:
+        most = _most(look)
+        async with look.viewer.acting(None) as scope:
+            await tenants.limit_queue(scope, queue.queue, most)
+    except BadInput as problem:
+        return await _show(look, problem)
+    look.services.backend.announce(queue.queue)
+    return look.go("/queues", _limited(f"queue {queue.queue}", most))
+
+
+@pages.post("/kinds/limit", "operator")
+async def limit_kind(look: Look) -> Response | Page:
+    kind = look.said("kind")
+    try:
+        most = _most(look)
+        async with look.viewer.acting(None) as scope:
+            await tenants.limit_kind(scope, kind, most)
+    except (BadInput, NotFound) as problem:
+        return await _show(look, BadInput(str(problem), hint=problem.hint))
+    look.services.backend.announce()
+    return look.go("/queues", _limited(f"kind {kind}", most))
+
+
+@pages.get("/kinds/pause", "operator")
+async def confirm_kind(look: Look) -> Page:
+    kind = look.query("kind")
+    if not kind:
+        raise Problem("bad_parameter", "say which kind")
+    return look.confirm(
+        f"Pause the kind {kind}?",
+        words="No attempt of it starts, whichever tenant asks; what runs goes on.",
+        action="/kinds/pause",
+        fields=[("kind", kind), ("paused", "yes")],
+        back="/queues",
+        button="Pause the kind",
+        danger=True,
+    )
+
+
+@pages.post("/kinds/pause", "operator")
+async def pause_kind(look: Look) -> Response:
+    kind, paused = look.said("kind"), look.said("paused") == "yes"
+    async with look.viewer.acting(None) as scope:
+        await tenants.pause_kind(scope, kind, paused=paused)
+    if not paused:
+        look.services.backend.announce()
+    return look.go("/queues", f"Kind {kind} {'is paused' if paused else 'goes on'}.")
 
 
 @pages.get("/queues/{queue}/pause", "operator")
@@ -50,6 +120,20 @@ async def _set(look: Look, *, paused: bool) -> Response:
     if not paused:
         look.services.backend.announce(queue.queue)
     return look.go("/queues", f"Queue {queue.queue} {'is paused' if paused else 'goes on'}.")
+
+
+def _most(look: Look) -> int | None:
+    """How many at once; nothing for as many as there are workers for."""
+    text = look.said("max_running")
+    if not text:
+        return None
+    if not text.isdecimal() or not 1 <= int(text[:10]) <= 1_000_000:
+        raise BadInput("a limit is a number from 1 to 1,000,000", hint="to let nothing start, pause it")
+    return int(text)
+
+
+def _limited(what: str, most: int | None) -> str:
+    return f"Of {what} at most {most:,} run at once." if most else f"The {what} has no limit."
 
 
 async def _queue(look: Look) -> Queue:

@@ -29,7 +29,30 @@ async def create(look: Look) -> Response | Page:
 
 @pages.get("/tenants/{name}", "operator")
 async def tenant(look: Look) -> Page:
-    return look.show("tenant.html", own_tenant=True, tenant=_tenant(look), problem=None)
+    return await _show(look, _tenant(look))
+
+
+@pages.get("/tenants/{name}/pause", "operator")
+async def confirm(look: Look) -> Page:
+    found = _tenant(look)
+    return look.confirm(
+        f"Pause the tenant {found.name}?",
+        words="None of its jobs start until it goes on. It can still ask for work, and what runs goes on.",
+        action=f"/tenants/{found.name}/pause",
+        back=f"/tenants/{found.name}",
+        button="Pause the tenant",
+        danger=True,
+    )
+
+
+@pages.post("/tenants/{name}/pause", "operator")
+async def pause(look: Look) -> Response:
+    return await _set(look, paused=True)
+
+
+@pages.post("/tenants/{name}/resume", "operator")
+async def resume(look: Look) -> Response:
+    return await _set(look, paused=False)
 
 
 @pages.post("/tenants/{name}", "operator")
@@ -45,8 +68,23 @@ async def change(look: Look) -> Response | Page:
                 max_queued=round(_number(look, "max_queued")),
             )
     except BadInput as problem:
-        return look.show("tenant.html", own_tenant=True, tenant=found, problem=problem)
+        return await _show(look, found, problem)
     return look.go(f"/tenants/{found.name}", "The limits are changed.")
+
+
+async def _show(look: Look, found: Tenant, problem: BadInput | None = None) -> Page:
+    limits = await engine.list_limits(look.services.operator)
+    paused = any(one.what == "tenant" and one.name == found.name and one.paused for one in limits)
+    return look.show("tenant.html", own_tenant=True, tenant=found, paused=paused, problem=problem)
+
+
+async def _set(look: Look, *, paused: bool) -> Response:
+    found = _tenant(look)
+    async with look.viewer.acting(None) as scope:
+        await engine.pause_tenant(scope, found.tenant_id, paused=paused)
+    if not paused:
+        look.services.backend.announce()
+    return look.go(f"/tenants/{found.name}", f"Tenant {found.name} {'is paused' if paused else 'goes on'}.")
 
 
 def _tenant(look: Look) -> Tenant:

@@ -19,6 +19,13 @@ from leasehold.errors import NotFound
 from leasehold.job import Job, Tenant
 
 
+class NoTenant(Problem):
+    """The operator looks at all tenants, and asked for what belongs to one."""
+
+    def __init__(self) -> None:
+        super().__init__("invalid", "choose a tenant first", hint="at the top of the page")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Viewer:
     services: Services
@@ -43,7 +50,7 @@ class Viewer:
     def one_tenant(self) -> UUID:
         """For what belongs to one tenant and cannot be shown for all at once."""
         if self.tenant is None:
-            raise Problem("invalid", "choose a tenant first", hint="at the top of the page")
+            raise NoTenant
         return self.tenant
 
     async def job(self, job_id: UUID) -> Job:

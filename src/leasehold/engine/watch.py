@@ -88,6 +88,11 @@ async def list_audit(db: Database, tenant: UUID | None, *, before: UUID | None, 
     return [Audit(**dict(row) | {"detail": payload.decode(row["detail"])}) for row in rows]
 
 
+async def log_own_action(db: Database, tenant: UUID, action: str, target: str, detail: Any = None) -> None:
+    """Write the tenant's audit log, in the transaction of whoever acts."""
+    await db.call("log_own_action", action, target, payload.encode(detail, what="detail"), tenant=tenant)
+
+
 async def metrics(db: Database) -> list[Sample]:
     """The numbers of the installation."""
     return [Sample(name, payload.decode(labels), value) for name, labels, value in await db.call("metrics")]

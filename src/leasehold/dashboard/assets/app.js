@@ -91,6 +91,16 @@
     chosen();
   });
 
+  // -- searches: what is suggested completes the last word, whatever stands before it --------------------------------
+  const search = document.querySelector("input[type=search][list]");
+  if (search?.list) {
+    const words = all("option", search.list).map((option) => option.value);
+    search.addEventListener("input", () => {
+      const before = search.value.replace(/\S*$/, "");
+      search.list.replaceChildren(...words.map((word) => new Option("", before + word)));
+    });
+  }
+
   // -- live pages ----------------------------------------------------------------------------------------------------
   const mark = document.getElementById("live");
   for (const name of ["htmx:sse:after:connection", "htmx:sse:after:message"]) {
