@@ -13,6 +13,7 @@ import pytest_asyncio
 from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Page, async_playwright, expect
 
 from tests.cell import Cluster
+from tests.dashboard.pack_world import fill_packs
 from tests.dashboard.world import World, world
 from tests.waiting import PATIENCE_SECONDS
 
@@ -92,6 +93,13 @@ async def here(cluster: Cluster) -> AsyncIterator[World]:
             yield made
     finally:
         await cell.drop()
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def packed(here: World) -> World:
+    """The same with things of packs: for those tests that look at them, as they take a while to make."""
+    here.made.update(await fill_packs(here))
+    return here
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")

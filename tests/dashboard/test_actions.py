@@ -72,6 +72,31 @@ async def test_chosen_jobs_are_canceled_and_retried_together(site: Site) -> None
     assert {await state_of(site, one) for one in ids} == {State.SCHEDULED}
 
 
+async def test_what_was_asked_of_all_that_match_is_undone_within_its_window(site: Site) -> None:
+    ids = await ask(site, "acts.undo", 2)
+    async with site.open("/jobs?q=kind:acts.undo", "member") as page:
+        await page.get_by_role("button", name="cancel", exact=True).click()
+        await page.get_by_role("dialog").get_by_role("button", name="Cancel 2 jobs").click()
+        await expect(page.get_by_role("status")).to_contain_text("until then, cancel it to undo")
+        act = UUID(page.url.rpartition("/")[2])
+        assert await state_of(site, act) is State.SCHEDULED
+        await page.get_by_role("link", name="Cancel").click()
+        await page.get_by_role("dialog").get_by_role("button", name="Cancel the job").click()
+        await expect(page.get_by_role("status")).to_have_text("Canceled.")
+    assert await state_of(site, act) is State.CANCELED
+    assert {await state_of(site, one) for one in ids} == {State.QUEUED}
+
+
+async def test_a_search_suggests_names_within_payloads_after_whatever_was_typed(site: Site) -> None:
+    options = "[...document.getElementById('qualifiers').options].map(one => one.value)"
+    async with site.open("/jobs?q=kind:shop.refund", "member") as page:
+        assert "payload.amount.cents:" in await page.evaluate(options)
+        await page.get_by_label("Search jobs").fill("state:dead pay")
+        assert "state:dead payload.amount.cents:" in await page.evaluate(options)
+    async with site.open("/jobs?q=kind:shop.refund", "viewer") as page:
+        assert not [one for one in await page.evaluate(options) if one.startswith("payload")]
+
+
 async def do_bulk(site: Site, job_id: UUID) -> int:
     """What a worker does for the job jobs.act: how many it did."""
     async with site.world.cell.database(Role.OPERATOR, connections=1) as db:

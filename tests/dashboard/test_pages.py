@@ -1,10 +1,12 @@
 """Every page as it is: nothing that the browser or axe complains of, nothing wider than the screen."""
 
 import os
+from uuid import UUID
 
 import pytest
 
 from tests.dashboard.conftest import Site, axe, listen
+from tests.dashboard.world import World
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -46,17 +48,56 @@ def paths(site: Site) -> list[str]:
         f"/deliveries/{made['delivery']}?tenant=acme",
         "/queues",
         "/queues/money/pause",
+        "/kinds/pause?kind=mail.send",
+        "/tenants/acme/pause",
         "/workers",
         "/tenants",
         "/tenants/acme",
         "/keys",
         "/keys?tenant=acme",
         "/audit",
+        *(f"{path}?tenant=acme" for path in pack_paths(made)),
+        "/postings?tenant=acme&q=relibility&remote=remote",
+        "/postings?tenant=acme&q=nothing-like-this&salary_min=x",
+        "/postings",  # whose?
+    ]
+
+
+def pack_paths(made: dict[str, UUID]) -> list[str]:
+    return [
+        "/monitors",
+        "/monitors/products",
+        "/monitors/changes",
+        "/monitors/approvals",
+        "/monitors/groups",
+        f"/monitors/groups/{made['group']}",
+        "/monitors/rules",
+        f"/monitors/sites/{made['site']}",
+        f"/monitors/sites/{made['site']}/remove",
+        f"/monitors/products/{made['product']}",
+        "/postings",
+        "/postings/sources",
+        f"/postings/sources/{made['source']}",
+        f"/postings/sources/{made['source']}/closings/close",
+        f"/postings/sources/{made['source']}/remove",
+        f"/postings/detected/{made['detected']}",
+        "/postings/runs",
+        f"/postings/runs/{made['run']}",
+        f"/postings/runs/{made['ended_run']}",
+        f"/postings/runs/{made['run']}/stop",
+        f"/postings/{made['posting']}",
+        "/postings/board",
+        "/postings/searches",
+        f"/postings/searches/{made['search']}",
+        "/audits",
+        f"/audits/{made['audit']}",
+        "/passports",
+        f"/passports/{made['passport']}",
     ]
 
 
 @pytest.mark.parametrize(("scheme", "width"), _LOOKS)
-async def test_no_page_gives_reason_to_complain(site: Site, scheme: str, width: int) -> None:
+async def test_no_page_gives_reason_to_complain(site: Site, packed: World, scheme: str, width: int) -> None:
     found = {}
     async with site.visit(color_scheme=scheme, width=width) as context:
         page = await context.new_page()
@@ -73,7 +114,7 @@ async def test_no_page_gives_reason_to_complain(site: Site, scheme: str, width: 
     assert found == {}
 
 
-async def test_pages_can_be_read_without_scripts(site: Site) -> None:
+async def test_pages_can_be_read_without_scripts(site: Site, packed: World) -> None:
     async with site.visit(java_script_enabled=False) as context:
         page = await context.new_page()
         for path in paths(site):

@@ -18,6 +18,7 @@ from leasehold.engine import jobs, people, watch
 from leasehold.engine.database import Role
 from tests.api.conftest import settings_of
 from tests.api.people import member
+from tests.dashboard.pack_world import packs
 from tests.dashboard.world import World
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -27,7 +28,7 @@ def routes() -> list[Route]:
     """All addresses of the dashboard, streams too."""
     app = bare_app()
     api = list(app.router.routes)
-    dashboard.mount(app)
+    dashboard.mount(app, packs())
     return [route for route in app.router.routes if isinstance(route, Route) and route not in api]
 
 
@@ -45,6 +46,11 @@ async def csrf_of(client: httpx.AsyncClient) -> str:
     return found[1]
 
 
+_SCHEMAS = ", ".join(f"'leasehold_{one.pack.name}'" for one in packs())
+#: Things of packs that stand in addresses by their ids.
+_OF_PACKS = ("product", "site", "group", "rule", "source", "posting", "application", "search", "passport")
+
+
 def filled_in(route: Route, here: World) -> str:
     """The address with what belongs to acme in it."""
     own = {
@@ -55,8 +61,12 @@ def filled_in(route: Route, here: World) -> str:
         "name": "nightly-report" if "schedules" in route.path else "acme",
         "key_id": "0" * 22,
         "queue": "default",
-        "act": "remove" if "webhooks" in route.path else "retry",
+        "act": "remove" if "webhooks" in route.path else "close" if "closings" in route.path else "retry",
+        "run_id": here.made["audit" if route.path.startswith(("/audits", "/live/audits")) else "run"],
+        **{f"{name}_id": here.made[name] for name in _OF_PACKS},
     }
+    if "detected" in route.path:
+        own["job_id"] = here.made["detected"]
     return re.sub(r"\{(\w+)\}", lambda hole: str(own.get(hole[1], "x")), route.path)
 
 
@@ -64,20 +74,34 @@ async def belongings(here: World) -> list[dict[str, Any]]:
     """Everything that is acme's, wherever it is."""
     tables = ["job", "outcome", "deferred", "ready", "schedule", "endpoint", "delivery", "api_key", "audit", "flow"]
     tables += ["waiting", "gate_now", "gate_rule"]
+    owned = [f"leasehold.{table}" for table in tables]
+    owned += [
+        row["name"]
+        for row in await here.cell.look(
+            "select c.relnamespace::regnamespace || '.' || c.relname as name from pg_class c"
+            " join pg_attribute a on a.attrelid = c.oid and a.attname = 'tenant_id'"
+            f" where c.relkind = 'r' and c.relnamespace::regnamespace::text in ({_SCHEMAS}) order by 1"
+        )
+    ]
+    assert len(owned) > len(tables) + 20
     return [
         row
-        for table in tables
-        for row in await here.cell.look(
-            f"select * from leasehold.{table} t where tenant_id = '{here.acme}' order by t::text"
-        )
+        for table in owned
+        for row in await here.cell.look(f"select * from {table} t where tenant_id = '{here.acme}' order by t::text")
     ]
 
 
-async def test_a_stranger_reaches_nothing_of_another_tenant(here: World) -> None:
-    """Every address, with acme's ids in the path, in the query and in the form, by the owner of globex."""
+async def test_a_stranger_reaches_nothing_of_another_tenant(packed: World) -> None:
+    """Every address, those of packs too, with acme's ids in path, query and form, by the owner of globex."""
+    here = packed
     before = await belongings(here)
     of_acme = [str(here.acme), "pay_681c", "BankTimeout", "reports.nightly", "shop.example.com", "reports.monthly"]
     of_acme += ["OutOfStock", "restock", "bank.example.com", "order-4720"]
+    of_packs = ["Made-up Ltd", "Large lamp 1", "17.00 EUR", "Ten percent", "Battery M1"]
+    async with browser(here, "admin") as client:
+        own = [(await client.get(path)).text for path in ("/postings", "/monitors", "/monitors/rules", "/passports")]
+    assert [thing for thing in of_packs if not any(thing in text for text in own)] == []
+    of_acme += [*of_packs, "by mail"]
     leaks = []
     async with browser(here, "stranger") as client:
         token = await csrf_of(client)
@@ -86,7 +110,15 @@ async def test_a_stranger_reaches_nothing_of_another_tenant(here: World) -> None
             if path.startswith("/assets") or path == "/sign-out":
                 continue
             form = {"csrf": token, "job": str(here.made["dead"]), "name": "x", "tenant": "acme", "reason": "mine"}
-            form |= {"note": "mine", "gate": "host:" + "bank"}
+            form |= {
+                "note": "mine",
+                "gate": "host:" + "bank",
+                "kind": "mail.send",
+                "max_running": "1",
+                "stage": "offer",
+            }
+            form |= {"candidate": str(here.made["candidate"]), "site_id": str(here.made["site"]), "enabled": "no"}
+            form |= {"condition": "new_low", "paused": "yes", "query": f"source={here.made['source']}"}
             query = {"tenant": "acme", "job": str(here.made["dead"]), "act": "retry", "gate": "host:" + "bank"}
             for method in route.methods or ():
                 if method == "POST":
@@ -110,7 +142,8 @@ async def beginning(client: httpx.AsyncClient, path: str, query: dict[str, str])
     return ""
 
 
-async def test_every_address_wants_somebody_who_is_signed_in(here: World) -> None:
+async def test_every_address_wants_somebody_who_is_signed_in(packed: World) -> None:
+    here = packed
     async with browser(here, None) as client:
         for route in routes():
             path = filled_in(route, here)

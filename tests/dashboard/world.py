@@ -11,7 +11,7 @@ from uuid import UUID
 
 from leasehold import dashboard
 from leasehold.api.server import serving
-from leasehold.engine import jobs, tenants, upkeep, webhooks, workers
+from leasehold.engine import jobs, migrate, tenants, upkeep, webhooks, workers
 from leasehold.engine.database import Database, Role
 from leasehold.engine.flows import Flows
 from leasehold.engine.gates import Gates
@@ -20,6 +20,7 @@ from leasehold.engine.scope import Scope
 from leasehold.engine.secrets import secret_keys
 from leasehold.flows import approval, chain, group, step
 from leasehold.job import Ended, Grant
+from leasehold.packs import discover, files_of
 from leasehold.settings import Settings
 from tests.api.conftest import settings_of
 from tests.api.people import invite, member, signed_in
@@ -31,6 +32,7 @@ TRACE = """Traceback (most recent call last):
   File "/srv/shop/bank.py", line 88, in refund
     raise BankTimeout(f"no answer from the bank after {seconds} s")
 """
+PACKS = "audits,monitors,passports,postings"
 #: Attempts in a minute, how many of them fail while the bank is down, and how long they take.
 KINDS = [
     ("shop.refund", 9, 2, 740),
@@ -65,6 +67,8 @@ class World:
 @asynccontextmanager
 async def world(cell: Cell) -> AsyncIterator[World]:
     settings = settings_of(cell, port=0, host="127.0.0.1", ip_requests=1_000_000, key_requests=1_000_000)
+    packs = discover(PACKS)
+    await migrate.migrate(cell.cluster.url(cell.name), packs=files_of(packs))
     async with cell.database(Role.OPERATOR, connections=1) as db:
         ids = [await tenants.create_tenant(db, name) for name in ("acme", "globex", "initech")]
     await cell.pass_time(-3600)
@@ -83,7 +87,7 @@ async def world(cell: Cell) -> AsyncIterator[World]:
     ):
         token, _ = await member(cell, tenant, role, email)
         sessions[who] = token.text
-    async with serving(settings, mount=dashboard.mount) as url:
+    async with serving(settings, packs=packs, mount=dashboard.mount) as url:
         cookie = f"leasehold_session_{url.rpartition(':')[2]}"
         yield World(
             cell=cell, url=url, acme=ids[0], globex=ids[1], made=made, tokens=tokens, cookie=cookie, sessions=sessions
@@ -159,7 +163,7 @@ async def fill(cell: Cell, ids: Sequence[UUID]) -> tuple[dict[str, UUID], dict[s
         await schedules.put("weekly-digest", "mail.digest", {"list": "weekly"}, cron="0 9 * * 1", zone="Europe/Paris")
         await schedules.pause("weekly-digest")
         await tenants.pause_queue(operator, "feeds", paused=True)
-    await _history(cell, ids)
+    await history(cell, ids, KINDS)
     return made, tokens
 
 
@@ -296,7 +300,7 @@ async def _register(db: Database, name: str, queues: list[str]) -> UUID:
     )
 
 
-async def _history(cell: Cell, ids: Sequence[UUID]) -> None:
+async def history(cell: Cell, ids: Sequence[UUID], kinds: Sequence[tuple[str, int, int, int]]) -> None:
     """An hour as roll_up would have kept it."""
     dice = random.Random(7)
     now = datetime.now(UTC).replace(second=0, microsecond=0)
@@ -304,7 +308,7 @@ async def _history(cell: Cell, ids: Sequence[UUID]) -> None:
     for back in range(1, 61):
         at = now - timedelta(minutes=back)
         for number, tenant in enumerate(ids):
-            for kind, usual, failing, run_ms in KINDS:
+            for kind, usual, failing, run_ms in kinds:
                 swing = 1 + 0.5 * ((back % 23) / 23) - 0.3 * (number / 3)
                 n = max(1, round(dice.gauss(usual, usual / 5) * swing))
                 bad = round(n * failing / usual) if 18 < back < 27 else int(dice.random() < 0.04)

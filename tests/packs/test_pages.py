@@ -16,7 +16,7 @@ from leasehold.engine.database import Database, Role
 from leasehold.engine.keys import create_key
 from leasehold.errors import LeaseholdError
 from leasehold.keys import Peppers
-from leasehold.packs import Found, Pack
+from leasehold.packs import Found, Pack, discover
 from leasehold.testing import Kit
 from tests.api.conftest import PEPPER, bearer
 
@@ -101,6 +101,26 @@ async def test_a_page_of_a_pack_has_our_frame_its_tenants_rows_and_an_entry(clie
 def test_pages_that_do_not_fit_keep_the_server_from_starting(found: Found, words: str) -> None:
     with pytest.raises(LeaseholdError, match=words):
         dashboard.mount(bare_app(), [found])
+
+
+def test_a_template_that_is_called_like_one_of_ours_keeps_the_server_from_starting(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "base.html").write_text("ours would be shown")
+    monkeypatch.setattr(pages, "templates", tmp_path)
+    with pytest.raises(LeaseholdError, match=r"pack shop \(acme 1\.2\): its template base\.html is called like one"):
+        dashboard.mount(bare_app(), [shop()])
+
+
+def test_no_two_packs_have_a_template_of_one_name() -> None:
+    """Each is found under its own pack anyway; but a reader would mistake them."""
+    named = [
+        file.name
+        for found in discover()
+        if found.pack.pages
+        for file in found.load("pages", found.pack.pages, Pages).templates.iterdir()  # type: ignore[union-attr]
+    ]
+    assert len(named) == len(set(named)) > 10
 
 
 def test_what_packs_import_is_what_pages_are() -> None:
