@@ -1,6 +1,7 @@
 """What a site's sitemaps name, for packs that walk sites."""
 
 import re
+from collections.abc import Mapping
 
 from leasehold import Context
 from leasehold.errors import FetchError
@@ -10,10 +11,21 @@ _SITEMAP = re.compile(r"^\s*sitemap\s*:\s*(\S+)", re.IGNORECASE | re.MULTILINE)
 _MOST_SITEMAPS = 50
 
 
-async def sitemap_pages(ctx: Context, origin: str, *, agent: str, enough: int) -> list[Entry]:
-    """Pages of the sitemaps, those of robots.txt first. One that cannot be read is said in the job's log."""
-    robots = (await _read(ctx, f"{origin}/robots.txt", agent)).decode("utf-8", "replace")
-    waiting = _SITEMAP.findall(robots) or [f"{origin}/sitemap.xml"]
+async def sitemap_pages(
+    ctx: Context,
+    origin: str,
+    *,
+    agent: str,
+    enough: int,
+    given: str | None = None,
+    headers: Mapping[str, str] | None = None,
+) -> list[Entry]:
+    """Pages of the sitemap that is given, or of those of robots.txt. One that cannot be read is said in the log.
+
+    ``headers`` go to the origin alone.
+    """
+    robots = "" if given else (await _read(ctx, f"{origin}/robots.txt", agent, headers)).decode("utf-8", "replace")
+    waiting = [given] if given else _SITEMAP.findall(robots) or [f"{origin}/sitemap.xml"]
     pages: list[Entry] = []
     seen: set[str] = set()
     while waiting and len(seen) < _MOST_SITEMAPS and len(pages) < enough:
@@ -21,7 +33,9 @@ async def sitemap_pages(ctx: Context, origin: str, *, agent: str, enough: int) -
         if address in seen:
             continue
         seen.add(address)
-        entries, problem = read_sitemap(await _read(ctx, address, agent), base=address)
+        entries, problem = read_sitemap(
+            await _read(ctx, address, agent, headers if address.startswith(f"{origin}/") else None), base=address
+        )
         if problem and entries:
             await ctx.log.warning(f"{address}: {problem}")
         waiting += [entry.url for entry in entries if entry.kind is Kind.INDEX]
@@ -29,9 +43,9 @@ async def sitemap_pages(ctx: Context, origin: str, *, agent: str, enough: int) -
     return pages
 
 
-async def _read(ctx: Context, url: str, agent: str) -> bytes:
+async def _read(ctx: Context, url: str, agent: str, headers: Mapping[str, str] | None) -> bytes:
     try:
-        fetched = await ctx.fetch(url, agent=agent)
+        fetched = await ctx.fetch(url, agent=agent, headers=dict(headers or {}))
     except FetchError as problem:
         if problem.transient and ctx.attempt < ctx.max_attempts:
             raise

@@ -19,6 +19,10 @@ _POLL_SECONDS = 0.5
 async def run(
     url: str,
     max_pages: Annotated[int, typer.Option(help="At most so many pages.")] = 1000,
+    external: Annotated[int, typer.Option(help="Ask for at most so many pages of other sites: are they there?")] = 0,
+    sitemap: Annotated[str | None, typer.Option(help="Just the pages that this sitemap names.")] = None,
+    page: Annotated[list[str] | None, typer.Option(help="Just this page; may be given again.")] = None,
+    secret: Annotated[str | None, typer.Option(help="The name of a secret user:password, for staging sites.")] = None,
     fail_on: Annotated[
         str | None, typer.Option(help="Exit 1 if there is such a fault: critical, high, medium, low.")
     ] = None,
@@ -31,9 +35,10 @@ async def run(
 
     if fail_on is not None and fail_on not in _SEVERITIES:
         raise typer.BadParameter(f"{fail_on} is none of {', '.join(_SEVERITIES)}", param_hint="--fail-on")
+    options = Options(max_pages=max_pages, max_external=external, sitemap=sitemap, only=page or [], secret=secret)
     async with shell.tenant(tenant) as access:
         async with access.transaction() as tx:
-            asked = await requests.ask(tx, access.tenant_id, url, Options(max_pages=max_pages), force=True)
+            asked = await requests.ask(tx, access.tenant_id, url, options, force=True)
         ended = await _ended(access, asked.run_id)
         async with access.transaction() as tx:
             found = await requests.list_issues(tx, asked.run_id, limit=1000)
@@ -85,6 +90,119 @@ async def report(
             raise typer.BadParameter(f"{form} is none of html, csv, json", param_hint="--format")
 
 
+@app.command()
+@shell.command
+async def sites(tenant: shell.TenantOption = None, json: shell.Json = False) -> None:
+    """All sites with their scores, and how many findings are open."""
+    from leasehold_packs.audits import requests
+
+    async with shell.tenant(tenant) as access, access.transaction() as tx:
+        found = await requests.list_sites(tx)
+    if json:
+        shell.print_json(found)
+    else:
+        names = ["site_id", "url", "score", "open", "critical", "finished_at"]
+        shell.print_table(names, [[one[name] for name in names] for one in found])
+
+
+@app.command()
+@shell.command
+async def cancel(run_id: UUID, tenant: shell.TenantOption = None) -> None:
+    """Stop an audit; ``resume`` lets it go on."""
+    from leasehold_packs.audits import requests
+
+    async with shell.tenant(tenant) as access:
+        async with access.transaction() as tx:
+            flow_id = await requests.stop(tx, run_id, "canceled")
+        if flow_id:
+            await access.client.flows.cancel(flow_id, "the audit was canceled")
+
+
+@app.command()
+@shell.command
+async def resume(run_id: UUID, tenant: shell.TenantOption = None, json: shell.Json = False) -> None:
+    """Let an audit that was stopped go on, and wait for the end; what it has read it does not read again."""
+    from leasehold_packs.audits import requests
+
+    async with shell.tenant(tenant) as access:
+        async with access.transaction() as tx:
+            await requests.resume(tx, run_id)
+        ended = await _ended(access, run_id)
+    _print(ended, [], json=json)
+    if ended["state"] != "succeeded":
+        raise typer.Exit(1)
+
+
+@app.command()
+@shell.command
+async def reevaluate(
+    run_id: UUID,
+    settle: Annotated[bool, typer.Option(help="Let findings follow what is found.")] = False,
+    tenant: shell.TenantOption = None,
+    json: shell.Json = False,
+) -> None:
+    """Judge the pages that an audit kept by the recipe of today, and say what would change; nothing is fetched."""
+    from leasehold_packs.audits import requests
+
+    async with shell.tenant(tenant) as access:
+        async with access.transaction() as tx:
+            new = await requests.judge_again(tx, run_id, settle=settle)
+        ended = await _ended(access, new)
+    if json:
+        shell.print_json(ended)
+    elif ended["state"] == "succeeded":
+        changed = ended["report"]["changed"]
+        for name, one in changed["checks"].items():
+            print(f"{name}\t+{one['new']}\t-{one['gone']}")
+        shell.say(f"score {ended['score']}, before {changed['score_before']}: audit {new}")
+    if ended["state"] != "succeeded":
+        raise typer.Exit(1)
+
+
+@app.command()
+@shell.command
+async def schedule(
+    url: str,
+    cron: Annotated[str | None, typer.Option(help="When an audit begins, such as '0 6 * * 1'.")] = None,
+    zone: Annotated[str, typer.Option(help="Whose clock that is.")] = "UTC",
+    max_pages: Annotated[int, typer.Option(help="At most so many pages.")] = 1000,
+    off: Annotated[bool, typer.Option("--off", help="No more by the clock.")] = False,
+    tenant: shell.TenantOption = None,
+) -> None:
+    """Audit a site by the clock."""
+    from leasehold_packs.audits import requests, timing
+    from leasehold_packs.audits.options import Options
+
+    if (cron is None) != off:
+        raise typer.BadParameter("say when, or --off", param_hint="--cron")
+    async with shell.tenant(tenant) as access:
+        async with access.transaction() as tx:
+            site_id = await requests.put_site(tx, access.tenant_id, url)
+        if cron is None:
+            await timing.remove(access.client, site_id)
+            return
+        made = await timing.put(access.client, site_id, url, Options(max_pages=max_pages), cron=cron, zone=zone)
+    print(made["schedule"])
+    shell.say(f"next on {made['next_at']:%Y-%m-%d %H:%M} UTC")
+
+
+@app.command()
+@shell.command
+async def demo(
+    weeks: Annotated[int, typer.Option(min=1, max=50, help="Audits; the site changes before each but the first.")] = 3,
+    port: Annotated[int, typer.Option(help="Of the made-up site; the worker must be allowed to fetch from it.")] = 8811,
+    tenant: shell.TenantOption = None,
+) -> None:
+    """Serve a made-up site on this machine, audit it, break and mend it, and tell what was seen; no internet is needed.
+
+    The worker needs LEASEHOLD_FETCH_ALLOW=127.0.0.1:8811.
+    """
+    from leasehold_packs.audits import demo as demonstration
+
+    async with shell.tenant(tenant) as access:
+        await demonstration.run(access, weeks=weeks, port=port, tell=shell.say)
+
+
 async def _ended(access: Any, run_id: UUID) -> dict[str, Any]:
     from leasehold_packs.audits import requests
 
@@ -92,11 +210,12 @@ async def _ended(access: Any, run_id: UUID) -> dict[str, Any]:
     while True:
         async with access.transaction() as tx:
             now = await requests.get_run(tx, run_id)
-        if now["state"] != "running":
+            events = await requests.list_events(tx, run_id, after=told) if now["seq"] > told else []
+        for event in events:
+            told = event["seq"]
+            shell.say(f"{event['progress']:3} % {event['message']}")
+        if now["state"] != "running" and told >= now["seq"]:
             return now
-        if (done := sum(now["urls"].values()) - now["urls"].get("queued", 0)) != told:
-            told = done
-            shell.say(f"{done} of {sum(now['urls'].values())} pages")
         await asyncio.sleep(_POLL_SECONDS)
 
 

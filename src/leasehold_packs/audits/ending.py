@@ -19,16 +19,21 @@ async def end_run(tx: Transaction, run_id: UUID) -> dict[str, Any]:
     await tx.execute("select leasehold_audits.measure_depth($1)", run_id)
     severities = {check.id: check.severity for check in checks().values()}
     await tx.execute("select leasehold_audits.note_relations($1, $2)", run_id, json.dumps(severities))
+    await tx.execute("select leasehold_audits.note_outside($1, $2)", run_id, severities["link_broken_outside"])
     counts = await _counts(tx, run_id)
     result = score(counts["checks"], pages=counts["pages"], indexable=counts["indexable"])
     before = await _score_before(tx, run_id)
+    run = await tx.fetchrow("select settles, reread_of from leasehold_audits.run where run_id = $1", run_id)
+    if run["reread_of"]:
+        counts["changed"] = await _changed(tx, run["reread_of"], run_id)
     await tx.execute(
         "update leasehold_audits.run set state = 'succeeded', pages = $2, score = $3::float8::numeric, report = $4,"
         " finished_at = leasehold.now() where run_id = $1",
         run_id, counts["pages"], result.value, json.dumps(counts | _told(result)),
     )  # fmt: skip
-    await tx.execute("select leasehold_audits.update_findings($1)", run_id)
-    await _tell(tx, run_id, result.value, before)
+    if run["settles"]:
+        await tx.execute("select leasehold_audits.update_findings($1)", run_id)
+        await _tell(tx, run_id, result.value, before)
     return {"score": result.value, "pages": counts["pages"], "arithmetic": result.arithmetic()}
 
 
@@ -64,10 +69,29 @@ async def _counts(tx: Transaction, run_id: UUID) -> dict[str, Any]:
 async def _score_before(tx: Transaction, run_id: UUID) -> float | None:
     found = await tx.fetchval(
         "select b.score::float8 from leasehold_audits.run r join leasehold_audits.run b using (site_id)"
-        " where r.run_id = $1 and b.state = 'succeeded' and b.run_id <> r.run_id order by b.created_at desc limit 1",
+        " where r.run_id = $1 and b.state = 'succeeded' and b.settles and b.created_at < r.created_at"
+        " order by b.created_at desc limit 1",
         run_id,
     )
     return None if found is None else float(found)
+
+
+async def _changed(tx: Transaction, before: UUID, after: UUID) -> dict[str, Any]:
+    """What the recipe of today says otherwise of the same pages, by check."""
+    rows = await tx.fetch(
+        "select coalesce(a.check_id, b.check_id) as check_id, count(*) filter (where b.key is null) as new,"
+        " count(*) filter (where a.key is null) as gone"
+        " from (select * from leasehold_audits.issue where run_id = $2) a"
+        " full join (select * from leasehold_audits.issue where run_id = $1) b"
+        " on b.check_id = a.check_id and b.key = a.key"
+        " where a.key is null or b.key is null group by 1 order by 1",
+        before, after,
+    )  # fmt: skip
+    score_before = await tx.fetchval("select score::float8 from leasehold_audits.run where run_id = $1", before)
+    return {
+        "score_before": score_before,
+        "checks": {row["check_id"]: {"new": row["new"], "gone": row["gone"]} for row in rows},
+    }
 
 
 def _told(result: Score) -> dict[str, Any]:

@@ -23,6 +23,8 @@ class Options:
     max_pages: Annotated[int, Field(ge=1, le=100_000)] = 1000
     max_depth: Annotated[int, Field(ge=0, le=100)] = 20
     max_minutes: Annotated[int, Field(ge=1, le=10_080)] = 240
+    max_megabytes: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
+    max_external: Annotated[int, Field(ge=0, le=100_000)] = 0  # pages of other sites that are asked for: is it there?
     include: Annotated[list[Pattern], Field(max_length=50)] = Field(default_factory=list)
     exclude: Annotated[list[Pattern], Field(max_length=50)] = Field(default_factory=list)
     subdomains: bool = False
@@ -30,7 +32,23 @@ class Options:
     only: Annotated[list[str], Field(max_length=1000)] = Field(
         default_factory=list
     )  # just these, and no links of theirs
-    secret: str | None = None  # the name of a secret user:password, for staging sites
+    sitemap: Annotated[str, Field(min_length=8, max_length=2000)] | None = None  # the same for what this one names
+    secret: Annotated[str, Field(min_length=1, max_length=200)] | None = (
+        None  # the name of a secret user:password, for staging sites
+    )
+
+    @property
+    def is_listed(self) -> bool:
+        """Whether pages were named, and their links are not followed."""
+        return bool(self.only or self.sitemap)
+
+    def spent(self, *, seconds: float, size: int) -> str | None:
+        """Which limit a run has reached, in words."""
+        if seconds > self.max_minutes * 60:
+            return f"the {self.max_minutes} minutes of the audit are over"
+        if self.max_megabytes and size > self.max_megabytes * 1_000_000:
+            return f"the {self.max_megabytes} megabytes of the audit are used up"
+        return None
 
     def covers(self, url: str, root: str) -> bool:
         """Whether a page belongs to the audit."""

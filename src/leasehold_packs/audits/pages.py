@@ -1,10 +1,12 @@
-"""What the dashboard shows of audits: runs, one run with its score and its findings, and two runs beside each other."""
+"""What the dashboard shows of audits: sites and runs, one run as it goes and when it has ended, and what it found."""
 
+from collections import Counter
 from typing import Any
 from uuid import UUID
 
 from leasehold import web
 from leasehold.errors import BadInput
+from leasehold_packs.audits import report as reports
 from leasehold_packs.audits import requests
 from leasehold_packs.audits.options import Options
 from leasehold_packs.audits.recipe import checks
@@ -13,6 +15,8 @@ pages = web.pages("audits", title="Audits", templates="leasehold_packs.audits")
 _RUNS = 100
 _ISSUES = 1000
 _PAGES = 200
+#: Events that are shown while a run goes on.
+_EVENTS = 12
 #: Pages that are named with a check.
 _NAMED = 8
 
@@ -34,15 +38,56 @@ async def start(look: web.Look) -> web.Response | web.Page:
     return look.go(look.url(f"/audits/{asked.run_id}"), words)
 
 
+@pages.get("/audits/checks", "jobs:read")
+async def catalogue(look: web.Look) -> web.Page:
+    groups: dict[str, list[Any]] = {}
+    for check in checks().values():
+        groups.setdefault(check.group, []).append(check)
+    return look.show("audits_checks.html", groups=groups)
+
+
+@pages.get("/audits/sites/{site_id}", "jobs:read")
+async def site(look: web.Look) -> web.Page:
+    """What became of the findings of a site, over all its runs."""
+    site_id, state = look.path_id("site_id"), look.query("state") or None
+    async with look.tenant.transaction() as tx:
+        found = await requests.get_site(tx, site_id)
+        findings = await requests.list_findings(tx, site_id, limit=_ISSUES)
+        runs = await requests.list_runs(tx, site_id=site_id, limit=_RUNS)
+    counts = Counter(one["state"] for one in findings)
+    return look.show(
+        "audits_site.html",
+        own_tenant=True,
+        site=found,
+        runs=runs,
+        counts=counts,
+        chosen=state,
+        findings=[one for one in findings if state in (None, one["state"])][:_PAGES],
+        checks=checks(),
+        line=_line([one["score"] for one in reversed(runs) if one["score"] is not None]),
+        may_act=look.viewer.may("jobs:write"),
+    )
+
+
+@pages.post("/audits/findings/{finding_id}", "jobs:write")
+async def accept(look: web.Look) -> web.Response:
+    note = look.said("note") or None
+    async with look.tenant.transaction() as tx:
+        found = await requests.accept(tx, look.path_id("finding_id"), note=note, until=None)
+    words = f"{checks()[found['check_id']].title}: {'accepted' if note else 'open again'}."
+    return look.go(look.url(f"/audits/sites/{_id(look.said('site_id'))}"), words)
+
+
 @pages.get("/audits/{run_id}", "jobs:read", live=True)
 async def audit(look: web.Look) -> web.Page:
     run_id = look.path_id("run_id")
     async with look.tenant.transaction() as tx:
         run = await requests.get_run(tx, run_id)
         issues = await requests.list_issues(tx, run_id, limit=_ISSUES)
-        urls = await requests.list_urls(tx, run_id, state=None, limit=_PAGES + 1)
+        urls = await requests.list_urls(tx, run_id, limit=_PAGES + 1)
         runs = await requests.list_runs(tx, site_id=run["site_id"], limit=_RUNS)
-    earlier = [one["run_id"] for one in runs if one["created_at"] < run["created_at"] and one["score"] is not None]
+        events = await requests.list_events(tx, run_id, after=max(run["seq"] - _EVENTS, 0))
+    earlier = [one for one in runs if one["created_at"] < run["created_at"] and one["score"] is not None]
     report = run["report"] or {}
     return look.show(
         "audits_one.html",
@@ -58,9 +103,44 @@ async def audit(look: web.Look) -> web.Page:
         most=_ISSUES,
         urls=urls[:_PAGES],
         more_urls=len(urls) > _PAGES,
-        earlier=earlier[0] if earlier else None,
+        earlier=earlier,
+        events=events[::-1],
+        changed=report.get("changed"),
         may_act=look.viewer.may("jobs:write"),
     )
+
+
+@pages.get("/audits/{run_id}/checks/{check}", "jobs:read")
+async def check(look: web.Look) -> web.Page:
+    """All pages that have one fault, with the evidence."""
+    run_id, name = look.path_id("run_id"), str(look.request.path_params["check"])
+    if name not in checks():
+        raise web.Problem("not_found", "there is no such check")
+    async with look.tenant.transaction() as tx:
+        run = await requests.get_run(tx, run_id)
+        issues = await requests.list_issues(tx, run_id, check=name, limit=_ISSUES)
+    return look.show("audits_check.html", own_tenant=True, run=run, check=checks()[name], issues=issues, most=_ISSUES)
+
+
+@pages.get("/audits/{run_id}/page", "jobs:read")
+async def page(look: web.Look) -> web.Page:
+    """All about one page."""
+    run_id = look.path_id("run_id")
+    async with look.tenant.transaction() as tx:
+        run = await requests.get_run(tx, run_id)
+        found = await requests.get_url(tx, run_id, look.query("url"))
+    return look.show("audits_page.html", own_tenant=True, run=run, page=found, checks=checks(), most=_PAGES)
+
+
+@pages.get("/audits/{run_id}/report", "jobs:read")
+async def report(look: web.Look) -> web.Response:
+    """To read and to print, without scripts."""
+    run_id = look.path_id("run_id")
+    async with look.tenant.transaction() as tx:
+        run = await requests.get_run(tx, run_id)
+        found = await requests.list_issues(tx, run_id, limit=100_000)
+        site_ = await requests.get_site(tx, run["site_id"])
+    return web.Response(reports.as_html(run, site_["url"], found), media_type="text/html")
 
 
 @pages.get("/audits/{run_id}/compare", "jobs:read")
@@ -103,19 +183,44 @@ async def stop(look: web.Look) -> web.Response:
     return look.go(look.url(f"/audits/{run_id}"), "The audit is stopped.")
 
 
+@pages.post("/audits/{run_id}/resume", "jobs:write")
+async def resume(look: web.Look) -> web.Response:
+    run_id = look.path_id("run_id")
+    async with look.tenant.transaction() as tx:
+        await requests.resume(tx, run_id)
+    return look.go(look.url(f"/audits/{run_id}"), "The audit goes on.")
+
+
+@pages.post("/audits/{run_id}/reevaluate", "jobs:write")
+async def reevaluate(look: web.Look) -> web.Response:
+    async with look.tenant.transaction() as tx:
+        new = await requests.judge_again(tx, look.path_id("run_id"))
+    return look.go(look.url(f"/audits/{new}"), "The pages that were kept are judged again; nothing is fetched.")
+
+
 async def _list(look: web.Look, *, problem: str | None = None, url_given: str = "") -> web.Page:
     runs: list[dict[str, Any]] = []
+    sites: list[dict[str, Any]] = []
     if look.viewer.tenant:
         async with look.tenant.transaction() as tx:
             runs = await requests.list_runs(tx, limit=_RUNS)
+            sites = await requests.list_sites(tx)
     return look.show(
         "audits.html",
         live=problem is None,
         runs=runs,
+        sites=[one | {"line": _line(one["scores"][::-1])} for one in sites],
         problem=problem,
         url_given=url_given,
         may_act=look.viewer.may("jobs:write") and look.viewer.tenant is not None,
     )
+
+
+def _line(scores: list[float]) -> str:
+    """The points of a small line of scores, the oldest first; empty if there is nothing to draw."""
+    if len(scores) < 2:
+        return ""
+    return " ".join(f"{100 * n / (len(scores) - 1):.1f},{28 - 0.26 * score:.1f}" for n, score in enumerate(scores))
 
 
 def _by_check(issues: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:

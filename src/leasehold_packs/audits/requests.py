@@ -1,66 +1,39 @@
 """What people ask of audits, for the routes and the commands alike: one transaction each."""
 
 import json
-from dataclasses import asdict, dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from leasehold.errors import BadInput, Conflict, NotFound
-from leasehold_packs.audits.handlers import run_flow
-from leasehold_packs.audits.options import Options, fingerprint
-from leasehold_packs.audits.recipe import VERSION
+from leasehold_packs.audits import starting
+from leasehold_packs.audits.options import Options
+from leasehold_packs.audits.starting import Asked
 from leasehold_packs.audits.visiting import page_key
 from leasehold_packs.webfacts.url_key import url_key
 
 if TYPE_CHECKING:
     from leasehold.web import Transaction
 
-#: The same request within this time gives the run that is there.
-WINDOW = timedelta(hours=1)
-_RUN = "run_id, site_id, recipe, options, flow_id, state, reason, pages, score::float8, report, created_at, finished_at"
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    run_id: UUID
-    created: bool
+_RUN = (
+    "run_id, site_id, recipe, options, flow_id, state, reason, pages, score::float8, report, created_at, finished_at,"
+    " progress, part, seq, reread_of, settles"
+)
 
 
 async def ask(tx: "Transaction", tenant: UUID, url: str, options: Options, *, force: bool = False) -> Asked:
     """Start a run, unless the same one runs already or has just ended."""
-    key = url_key(url)
-    if not options.covers(url, url):
-        raise BadInput("the patterns leave out the address to begin with", hint="change include or exclude")
-    plain = asdict(options)
-    print_ = fingerprint(key, plain)
-    site_id = await tx.fetchval(
-        "insert into leasehold_audits.site (tenant_id, url, url_key) values ($1, $2, $3)"
-        " on conflict (tenant_id, url_key) do update set url = excluded.url returning site_id",
-        tenant, url, key,
-    )  # fmt: skip
-    if not force and (found := await _same(tx, print_)):
-        return Asked(found, created=False)
-    run_id = await tx.fetchval(
-        "insert into leasehold_audits.run (tenant_id, site_id, recipe, fingerprint, options)"
-        " values ($1, $2, $3, $4, $5) returning run_id",
-        tenant, site_id, VERSION, print_, json.dumps(plain),
-    )  # fmt: skip
-    flow_id = await tx.start(run_flow(run_id, options))
-    await tx.execute("update leasehold_audits.run set flow_id = $2 where run_id = $1", run_id, flow_id)
-    return Asked(run_id, created=True)
+    return await starting.begin(tx, tenant, url, options, start=tx.start, force=force)
 
 
-async def _same(tx: "Transaction", print_: str) -> UUID | None:
-    # The upsert of the site has locked its row: two requests at once come one after the other.
-    found: UUID | None = await tx.fetchval(
-        "select run_id from leasehold_audits.run"
-        " where fingerprint = $1"
-        " and (state = 'running' or state = 'succeeded' and created_at > leasehold.now() - $2::interval)"
-        " order by created_at desc limit 1",
-        print_, WINDOW,
-    )  # fmt: skip
-    return found
+async def resume(tx: "Transaction", run_id: UUID) -> None:
+    """Let a run that was stopped go on."""
+    await starting.go_on(tx, run_id, start=tx.start)
+
+
+async def judge_again(tx: "Transaction", run_id: UUID, *, settle: bool = False) -> UUID:
+    """A run over the pages that this one kept, by the recipe of today. With ``settle``, findings follow it."""
+    return await starting.judge_again(tx, run_id, settle=settle, start=tx.start)
 
 
 async def get_run(tx: "Transaction", run_id: UUID) -> dict[str, Any]:
@@ -77,7 +50,8 @@ async def get_run(tx: "Transaction", run_id: UUID) -> dict[str, Any]:
 async def list_runs(tx: "Transaction", *, site_id: UUID | None = None, limit: int = 50) -> list[dict[str, Any]]:
     """The newest first, without their reports."""
     rows = await tx.fetch(
-        "select run_id, site_id, s.url, state, reason, pages, score::float8, r.created_at, finished_at"
+        "select run_id, site_id, s.url, state, reason, pages, score::float8, r.created_at, finished_at, progress,"
+        " reread_of"
         " from leasehold_audits.run r join leasehold_audits.site s using (site_id)"
         " where $1::uuid is null or site_id = $1 order by r.created_at desc limit $2",
         site_id, limit,
@@ -92,7 +66,9 @@ async def list_sites(tx: "Transaction") -> list[dict[str, Any]]:
         " (select count(*) from leasehold_audits.finding f where f.site_id = s.site_id"
         "  and f.state in ('new', 'open', 'regressed')) as open,"
         " (select count(*) from leasehold_audits.finding f where f.site_id = s.site_id"
-        "  and f.state in ('new', 'open', 'regressed') and f.severity = 'critical') as critical"
+        "  and f.state in ('new', 'open', 'regressed') and f.severity = 'critical') as critical,"
+        " array(select p.score::float8 from leasehold_audits.run p where p.site_id = s.site_id and p.settles"
+        "  and p.score is not null order by p.created_at desc limit 20) as scores"
         " from leasehold_audits.site s left join lateral ("
         "  select * from leasehold_audits.run r where r.site_id = s.site_id order by created_at desc limit 1) r on true"
         " order by s.url limit 1000"
@@ -109,6 +85,33 @@ async def stop(tx: "Transaction", run_id: UUID, reason: str) -> UUID | None:
     return flow_id
 
 
+async def list_events(tx: "Transaction", run_id: UUID, *, after: int, limit: int = 1000) -> list[dict[str, Any]]:
+    """What happened in a run, the oldest first."""
+    rows = await tx.fetch(
+        "select seq, type, step, message, progress, data, at from leasehold_audits.event"
+        " where run_id = $1 and seq > $2 order by seq limit $3",
+        run_id, after, limit,
+    )  # fmt: skip
+    return [dict(row) | {"data": json.loads(row["data"] or "null")} for row in rows]
+
+
+async def get_site(tx: "Transaction", site_id: UUID) -> dict[str, Any]:
+    row = await tx.fetchrow("select site_id, url, created_at from leasehold_audits.site where site_id = $1", site_id)
+    if row is None:
+        raise NotFound(f"there is no site {site_id}", hint="leasehold audits sites")
+    return dict(row)
+
+
+async def put_site(tx: "Transaction", tenant: UUID, url: str) -> UUID:
+    """The site of an address, registered if it is new."""
+    site_id: UUID = await tx.fetchval(
+        "insert into leasehold_audits.site (tenant_id, url, url_key) values ($1, $2, $3)"
+        " on conflict (tenant_id, url_key) do update set url = excluded.url returning site_id",
+        tenant, url, url_key(url),
+    )  # fmt: skip
+    return site_id
+
+
 async def list_issues(
     tx: "Transaction", run_id: UUID, *, check: str | None = None, severity: str | None = None, limit: int = 1000
 ) -> list[dict[str, Any]]:
@@ -123,13 +126,22 @@ async def list_issues(
     return [dict(row) | {"evidence": json.loads(row["evidence"])} for row in rows]
 
 
-async def list_urls(tx: "Transaction", run_id: UUID, *, state: str | None, limit: int) -> list[dict[str, Any]]:
+async def list_urls(
+    tx: "Transaction",
+    run_id: UUID,
+    *,
+    state: str | None = None,
+    status: int | None = None,
+    depth: int | None = None,
+    limit: int,
+) -> list[dict[str, Any]]:
     await get_run(tx, run_id)
     rows = await tx.fetch(
         "select url, state, status, depth, source, in_sitemap, hops, media_type, bytes, ms, title, words, indexable,"
         " problem from leasehold_audits.url where run_id = $1 and ($2::text is null or state = $2)"
-        " order by depth, url limit $3",
-        run_id, state, limit,
+        " and ($3::integer is null or status = $3) and ($4::integer is null or depth = $4)"
+        " order by depth, url limit $5",
+        run_id, state, status, depth, limit,
     )  # fmt: skip
     return [dict(row) for row in rows]
 
@@ -146,6 +158,12 @@ async def get_url(tx: "Transaction", run_id: UUID, url: str) -> dict[str, Any]:
         " where l.run_id = $1 and (l.from_key = $2 or l.to_key = $2) order by l.from_key, l.n limit 2000",
         run_id, key,
     )  # fmt: skip
+    outside = await tx.fetch(
+        "select o.url, l.words as text, o.status, o.problem, o.checked_at from leasehold_audits.outside_link l"
+        " join leasehold_audits.outside o on o.tenant_id = l.tenant_id and o.key = l.to_key"
+        " where l.run_id = $1 and l.from_key = $2 order by l.n limit 1000",
+        run_id, key,
+    )  # fmt: skip
     issues = await tx.fetch(
         "select check_id, severity, evidence from leasehold_audits.issue where run_id = $1 and key = $2 order by 1",
         run_id, key,
@@ -157,6 +175,7 @@ async def get_url(tx: "Transaction", run_id: UUID, url: str) -> dict[str, Any]:
         "issues": [dict(one) | {"evidence": json.loads(one["evidence"])} for one in issues],
         "links_out": [{"url": one["url"], "text": one["words"]} for one in links if one["out"]],
         "links_in": [{"url": one["url"], "text": one["words"]} for one in links if not one["out"]],
+        "links_outside": [dict(one) for one in outside],
     }
 
 

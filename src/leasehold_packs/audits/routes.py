@@ -5,11 +5,12 @@ from datetime import datetime
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from fastapi import Query
+from fastapi import Header, Query
+from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, ConfigDict, Field
 
 from leasehold import web
-from leasehold_packs.audits import report, requests
+from leasehold_packs.audits import report, requests, stream, timing
 from leasehold_packs.audits.options import Options
 from leasehold_packs.audits.recipe import VERSION, checks
 
@@ -19,6 +20,10 @@ WRITE = web.needs("jobs:write")
 Severity = Literal["critical", "high", "medium", "low"]
 Limit = Annotated[int, Query(ge=1, le=1000)]
 _EVERYTHING = 100_000
+_STREAM: dict[int | str, dict[str, Any]] = {
+    200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}, "description": "The stream"},
+    204: {"description": "The end was seen: the browser need not come back"},
+}
 
 
 class AuditRequest(BaseModel):
@@ -42,6 +47,25 @@ class Acceptance(BaseModel):
 
     note: str | None = Field(min_length=1, max_length=1000, description="Why it is accepted; null opens it again.")
     accepted_until: datetime | None = Field(None, description="For ever if it is left out.")
+
+
+class Again(BaseModel):
+    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{}, {"settle": True}]})
+
+    settle: bool = Field(
+        False, strict=True, description="Let findings follow what is found; else it is only looked at."
+    )
+
+
+class Timetable(BaseModel):
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={"examples": [{"cron": "0 6 * * 1"}, {"cron": "@daily", "zone": "Europe/Rome"}]},
+    )
+
+    cron: str = Field(min_length=1, max_length=200, description="When an audit begins.")
+    zone: str = Field("UTC", min_length=1, max_length=100, description="Whose clock that is.")
+    options: Options = Field(default_factory=Options)
 
 
 @routes.post("/v1/audits", operation_id="audits.create", summary="Audit a site", status_code=202, openapi_extra=WRITE)
@@ -87,6 +111,34 @@ async def findings(
         return web.answer({"data": await requests.list_findings(tx, site_id, state=state, limit=limit)})
 
 
+@routes.put(
+    "/v1/audits/sites/{site_id}/schedule",
+    operation_id="audits.schedule",
+    summary="Audit a site by the clock",
+    openapi_extra=WRITE,
+)
+async def put_schedule(tenant: web.Tenant, site_id: UUID, body: Timetable) -> web.Response:
+    async with tenant.transaction() as tx:
+        site = await requests.get_site(tx, site_id)
+    return web.answer(
+        await timing.put(tenant.client, site_id, site["url"], body.options, cron=body.cron, zone=body.zone)
+    )
+
+
+@routes.delete(
+    "/v1/audits/sites/{site_id}/schedule",
+    operation_id="audits.unschedule",
+    summary="Audit a site no more by the clock",
+    status_code=204,
+    openapi_extra=WRITE,
+)
+async def remove_schedule(tenant: web.Tenant, site_id: UUID) -> web.Response:
+    async with tenant.transaction() as tx:
+        await requests.get_site(tx, site_id)
+    await timing.remove(tenant.client, site_id)
+    return web.Response(None, 204)
+
+
 @routes.patch(
     "/v1/audits/findings/{finding_id}",
     operation_id="audits.accept",
@@ -113,6 +165,54 @@ async def cancel(tenant: web.Tenant, run_id: UUID) -> web.Response:
     return web.answer({"run_id": run_id, "state": "canceled"})
 
 
+@routes.post(
+    "/v1/audits/{run_id}/resume",
+    operation_id="audits.resume",
+    summary="Let an audit that was stopped go on where it was",
+    openapi_extra=WRITE,
+)
+async def resume(tenant: web.Tenant, run_id: UUID) -> web.Response:
+    async with tenant.transaction() as tx:
+        await requests.resume(tx, run_id)
+    return web.answer({"run_id": run_id, "state": "running"})
+
+
+@routes.post(
+    "/v1/audits/{run_id}/reevaluate",
+    operation_id="audits.reevaluate",
+    summary="Judge the pages that were kept by the recipe of today; nothing is fetched",
+    status_code=202,
+    openapi_extra=WRITE,
+)
+async def reevaluate(
+    tenant: web.Tenant, run_id: UUID, body: Again, idempotency_key: web.IdempotencyKey = None
+) -> web.Response:
+    async def operate(tx: web.Transaction) -> web.Answer:
+        new = await requests.judge_again(tx, run_id, settle=body.settle)
+        return web.Answer(status=202, value={"run_id": new}, headers={"Location": f"/v1/audits/{new}"})
+
+    return await tenant.once(idempotency_key, operate)
+
+
+@routes.get(
+    "/v1/audits/{run_id}/events",
+    operation_id="audits.events",
+    summary="An audit as it goes: `state`, then `patch` for each event, then `end`",
+    responses=_STREAM,
+    openapi_extra=READ,
+)
+async def events(
+    tenant: web.Tenant,
+    run_id: UUID,
+    last_event_id: Annotated[str | None, Header(description="Go on after this message; browsers send it.")] = None,
+) -> web.Response:
+    if await stream.is_over(tenant, run_id, last_event_id):
+        return web.Response(None, 204)
+    headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+    messages = stream.follow(tenant, run_id, last_event_id)
+    return StreamingResponse(messages, media_type="text/event-stream", headers=headers)
+
+
 @routes.get("/v1/audits/{run_id}/issues", operation_id="audits.issues", summary="What it found", openapi_extra=READ)
 async def issues(
     tenant: web.Tenant,
@@ -130,10 +230,13 @@ async def urls(
     tenant: web.Tenant,
     run_id: UUID,
     state: Literal["queued", "fetched", "failed", "blocked", "left"] | None = None,
+    status: Annotated[int | None, Query(ge=100, le=999)] = None,
+    depth: Annotated[int | None, Query(ge=0, le=1000)] = None,
     limit: Limit = 1000,
 ) -> web.Response:
     async with tenant.transaction() as tx:
-        return web.answer({"data": await requests.list_urls(tx, run_id, state=state, limit=limit)})
+        found = await requests.list_urls(tx, run_id, state=state, status=status, depth=depth, limit=limit)
+        return web.answer({"data": found})
 
 
 @routes.get("/v1/audits/{run_id}/url", operation_id="audits.url", summary="All about one page", openapi_extra=READ)

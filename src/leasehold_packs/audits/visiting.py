@@ -51,9 +51,10 @@ class Visited:
 
 async def visit(ctx: Context, url: str, *, credentials: str | None = None) -> Visited:
     """Ask a site for a page, politely. A passing problem is raised as long as another attempt is left."""
-    headers = {"Authorization": f"Basic {b64encode(credentials.encode()).decode()}"} if credentials else {}
     try:
-        fetched = await ctx.fetch(url, polite=True, agent=AGENT, headers=headers, max_bytes=MAX_BYTES, truncate=True)
+        fetched = await ctx.fetch(
+            url, polite=True, agent=AGENT, headers=authorization(credentials), max_bytes=MAX_BYTES, truncate=True
+        )
     except FetchDisallowed as problem:
         return _unread("blocked", url, problem.why)
     except FetchError as problem:
@@ -63,6 +64,11 @@ async def visit(ctx: Context, url: str, *, credentials: str | None = None) -> Vi
     if fetched.status >= 500 and ctx.attempt < ctx.max_attempts:
         raise RuntimeError(f"{url} answered {fetched.status}")
     return read(url, fetched)
+
+
+def authorization(credentials: str | None) -> dict[str, str]:
+    """The header of ``user:password``. A redirect to another site does not get it."""
+    return {"Authorization": f"Basic {b64encode(credentials.encode()).decode()}"} if credentials else {}
 
 
 def read(url: str, fetched: Fetched) -> Visited:

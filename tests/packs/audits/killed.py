@@ -1,4 +1,4 @@
-"""Audits on workers that die, and a run that nobody disturbed: what they leave must be the same.
+"""Audits while workers, the server and PostgreSQL are killed leave what undisturbed ones leave.
 
 python -m tests.packs.audits.killed --seeds 20
 """
@@ -7,71 +7,124 @@ import argparse
 import asyncio
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
-from contextlib import suppress
+from collections import Counter
+from contextlib import ExitStack, suppress
+from difflib import unified_diff
 from hashlib import sha256
+from typing import Any
 from uuid import UUID
 
-from leasehold.access import Access
-from leasehold.client import Backend
+import httpx
+
 from leasehold.engine import migrate
 from leasehold.engine.database import Role
 from leasehold.engine.tenants import create_queue
-from leasehold.settings import Settings
-from leasehold_packs.audits import pack, requests
-from leasehold_packs.audits.handlers import QUEUE
-from leasehold_packs.audits.options import Options
-from tests.cell import Cell, apart
-from tests.cli.program import started
+from leasehold_packs.audits import pack
+from leasehold_packs.audits.starting import QUEUE
+from tests.api.conftest import PEPPER, bearer, make_key
+from tests.cell import Cell
+from tests.cli.program import Program, started
+from tests.faults.conftest import Own, own_server
 from tests.net.world import Site, serving
+from tests.packs.audits.held import Held
 from tests.packs.audits.test_runs import document
 from tests.worker.running import ENVIRONMENT
 
 NURSERY = (sys.executable, "-m", "tests.faults.nursery", "3", "leasehold_packs.audits.handlers:app")
-PAGES = 150
-#: How long an answer took is nobody's doing.
-_TABLES = {
-    "url": "url, state, status, depth, in_sitemap, hops, media_type, body, bytes, title, indexable, words, simhash",
-    "link": "from_key, n, to_key, fragment, words, nofollow",
-    "issue": "check_id, key, severity, evidence",
-}
+#: Without ids and moments, and without how long an answer took: they are nobody's doing.
+_TABLES = (
+    "select url, state, status, depth, source, in_sitemap, hops, media_type, body, bytes, title, indexable, words,"
+    " simhash, problem from leasehold_audits.url where run_id = '{run}' order by 1",
+    "select from_key, n, to_key, fragment, words, nofollow from leasehold_audits.link"
+    " where run_id = '{run}' order by 1, 2",
+    "select check_id, key, severity, evidence from leasehold_audits.issue"
+    " where run_id = '{run}' and check_id <> 'slow_first_byte' order by 1, 2",
+    "select check_id, key, url, severity, state from leasehold_audits.finding"
+    " where tenant_id = '{tenant}' and check_id <> 'slow_first_byte' order by 1, 2",
+    "select type, step, message from leasehold_audits.event where run_id = '{run}' and type <> 'metric'"
+    " and message not like 'score %' order by 1, 2, 3",
+    "select url, status, problem from leasehold_audits.outside where tenant_id = '{tenant}' order by 1",
+    "select from_key, n, to_key from leasehold_audits.outside_link where run_id = '{run}' order by 1, 2",
+    "select state, pages, part, progress, settles from leasehold_audits.run where tenant_id = '{tenant}'",
+    "select type, count(*) as n from leasehold.webhook_event where tenant_id = '{tenant}' group by 1 order by 1",
+)
 
 
-def site(seed: int) -> Site:
-    """Pages that link to each other at random, some of them to nothing."""
+def site(seed: int, pages: int, outside: str) -> Site:
+    """Pages that link to each other at random, some of them to nothing, some to another site."""
     dice = random.Random(seed)
-    names = [f"/{n}" for n in range(PAGES)]
-    pages = {"/": document("Start", *names[:10])}
+    names = [f"/{n}" for n in range(pages)]
+    made = {"/": document("Start", *names[:10])}
     for n, name in enumerate(names):
-        links = [names[(n + 1) % PAGES], *dice.sample(names, 5), f"/gone/{n}" if dice.random() < 0.1 else name]
-        pages[name] = document(f"Page {n % 140}", *links, words="word " * dice.choice((50, 250)))
-    return Site(pages)
+        links = [names[(n + 1) % pages], *dice.sample(names, 5), f"/gone/{n}" if dice.random() < 0.1 else name]
+        links += [f"{outside}/{dice.randrange(6)}"] if dice.random() < 0.2 else []
+        made[name] = document(f"Page {n % (pages - 5)}", *links, words="word " * dice.choice((50, 250)))
+    return Site(made)
 
 
-async def run(cell: Cell, port: int, *, kills: int, dice: random.Random) -> tuple[str, int]:
-    """The digest of what a run leaves, and how many workers it cost."""
-    killed = 0
-    environment = cell.environment() | ENVIRONMENT
-    environment |= {"LEASEHOLD_FETCH_ALLOW": f"127.0.0.1:{port}", "LEASEHOLD_FETCH_GAP_SECONDS": "0.0001"}
-    async with cell.database(Role.API) as db:
-        access = Access(Backend(Settings(), db), cell.tenant_a, "test")
-        with started(env=environment, command=NURSERY) as nursery:
-            async with access.transaction() as tx:
-                asked = await requests.ask(tx, cell.tenant_a, f"http://127.0.0.1:{port}/", Options(), force=True)
-            while await _state(access, asked.run_id) == "running":
-                await asyncio.sleep(dice.uniform(0.05, 0.3))
-                if killed < kills and (victim := _child(nursery.process.pid, dice)):
-                    with suppress(ProcessLookupError):
-                        os.kill(victim, signal.SIGKILL)
-                        killed += 1
-    return await _digest(cell, asked.run_id), killed
+class Killer:
+    """Workers and a server for one tenant, which are killed one after another while an audit runs."""
 
+    def __init__(self, own: Own, tenant: UUID, allow: str, dice: random.Random, kills: list[str]) -> None:
+        self.own, self.cell, self.tenant, self.dice, self.kills = own, own.cell, tenant, dice, kills
+        self.killed: Counter[str] = Counter()
+        self._env = self.cell.environment() | ENVIRONMENT | {"LEASEHOLD_FETCH_ALLOW": allow}
+        self._env |= {"LEASEHOLD_FETCH_GAP_SECONDS": "0.0001", "LEASEHOLD_PACKS": "audits"}
+        self._env |= {"LEASEHOLD_KEY_PEPPER": PEPPER}
+        self._servers = ExitStack()
 
-async def _state(access: Access, run_id: UUID) -> str:
-    async with access.transaction() as tx:
-        return str((await requests.get_run(tx, run_id))["state"])
+    async def audit(self, url: str) -> UUID:
+        """From the request to the end of the run, over HTTP; its id."""
+        self._headers = bearer(await make_key(self.cell, self.tenant)) | {"Idempotency-Key": "one"}
+        order = {"url": url, "force": True, "options": {"max_external": 20}}
+        with self._servers, started(env=self._env, command=NURSERY) as nursery:
+            server = self._serve()
+            run_id = UUID((await self._asked("POST", "/v1/audits", order))["run_id"])
+            while (await self._asked("GET", f"/v1/audits/{run_id}"))["state"] == "running":
+                await asyncio.sleep(self.dice.uniform(0.05, 0.3))
+                if self.kills:
+                    server = await self._kill(self.kills.pop(), nursery, server)
+        return run_id
+
+    def _serve(self) -> Program:
+        server = self._servers.enter_context(started("serve", "--port", "0", env=self._env))
+        server.said("serving")
+        found = re.search(r"serving (http://\S+)/v1", server.err)
+        assert found
+        self._base = found[1]
+        return server
+
+    async def _asked(self, method: str, path: str, body: Any = None) -> Any:
+        """An answer; what a killed server did not answer is asked again, under the same key."""
+        async with httpx.AsyncClient(headers=self._headers, timeout=30) as client:
+            while True:
+                with suppress(httpx.TransportError):
+                    answer = await client.request(method, self._base + path, json=body)
+                    if answer.status_code < 500:
+                        assert answer.is_success, answer.text
+                        return answer.json()
+                await asyncio.sleep(0.1)
+
+    async def _kill(self, what: str, nursery: Program, server: Program) -> Program:
+        self.killed[what] += 1
+        if what == "worker":
+            if victim := _child(nursery.process.pid, self.dice):
+                with suppress(ProcessLookupError):
+                    os.kill(victim, signal.SIGKILL)
+        elif what == "server":
+            server.kill()
+            server.ended()
+            return self._serve()
+        else:
+            endpoint = await asyncio.to_thread(self.own.server.start)  # it runs: this is who it is
+            os.kill(endpoint.pid, signal.SIGQUIT)
+            await asyncio.to_thread(self.own.server.stop)
+            await asyncio.to_thread(self.own.server.start)
+        return server
 
 
 def _child(parent: int, dice: random.Random) -> int | None:
@@ -79,34 +132,48 @@ def _child(parent: int, dice: random.Random) -> int | None:
     return int(dice.choice(found)) if found else None
 
 
-async def _digest(cell: Cell, run_id: UUID) -> str:
-    hashed = sha256()
-    for table, columns in _TABLES.items():
-        rows = await cell.look(
-            f"select {columns} from leasehold_audits.{table} where run_id = '{run_id}'"
-            + (" and check_id <> 'slow_first_byte'" if table == "issue" else "")
-            + " order by 1, 2"
-        )
-        for row in rows:
-            hashed.update(str(sorted(row.items())).encode())
-    return hashed.hexdigest()[:16]
+async def left(cell: Cell, tenant: UUID, run_id: UUID) -> list[str]:
+    """All rows of the pack that are somebody's doing."""
+    return [
+        f"{n} {sorted(row.items())}"
+        for n, query in enumerate(_TABLES)
+        for row in await cell.look(query.format(run=run_id, tenant=tenant))
+    ]
 
 
-async def main(seeds: range) -> int:
-    different = total = 0
-    async with apart() as cell:
-        await migrate.migrate(cell.cluster.url(cell.name), packs=[pack.files])
-        async with cell.database(Role.OPERATOR) as operator:
+async def compare(seed: int, *, workers: int, pages: int = 150) -> tuple[list[str], list[str], Counter[str]]:
+    """What an undisturbed audit leaves, what a disturbed one leaves, and who was killed."""
+    dice = random.Random(seed)
+    kills = ["worker"] * workers + ["server", "postgres"]
+    dice.shuffle(kills)
+    async with own_server() as own, serving(Held({f"/{n}": document(f"Other {n}") for n in range(4)})) as other:
+        await migrate.migrate(own.cell.cluster.url(own.cell.name), packs=[pack.files])
+        async with own.cell.database(Role.OPERATOR) as operator:
             await create_queue(operator, QUEUE)
-        for seed in seeds:
-            dice = random.Random(seed)
-            async with serving(site(seed)) as port:
-                calm, _ = await run(cell, port, kills=0, dice=dice)
-                rough, killed = await run(cell, port, kills=10, dice=dice)
-            different += calm != rough
-            total += killed
-            print(f"seed {seed}: {calm} undisturbed, {rough} with {killed} workers killed", flush=True)
-    print(f"{len(seeds)} seeds from {seeds[0]}, {total} workers killed, {different} runs left something else")
+        async with serving(site(seed, pages, f"http://127.0.0.1:{other}")) as port:
+            allow = f"127.0.0.1:{port},127.0.0.1:{other}"
+            rows = []
+            for tenant, hurt in ((own.cell.tenant_a, []), (own.cell.tenant_b, kills)):
+                killer = Killer(own, tenant, allow, dice, hurt)
+                run_id = await killer.audit(f"http://127.0.0.1:{port}/")
+                rows.append(await left(own.cell, tenant, run_id))
+    return rows[0], rows[1], killer.killed
+
+
+def _digest(rows: list[str]) -> str:
+    return sha256("\n".join(rows).encode()).hexdigest()[:16]
+
+
+async def main(seeds: range, workers: int) -> int:
+    different, killed = 0, Counter[str]()
+    for seed in seeds:
+        calm, rough, done = await compare(seed, workers=workers)
+        different += calm != rough
+        killed += done
+        print(f"seed {seed}: {_digest(calm)} undisturbed, {_digest(rough)} with {dict(done)} killed", flush=True)
+        for line in list(unified_diff(calm, rough, "undisturbed", "killed", lineterm="", n=0))[:20]:
+            print(line, flush=True)
+    print(f"{len(seeds)} seeds from {seeds[0]}, killed {dict(killed)}, {different} runs left something else")
     return 1 if different else 0
 
 
@@ -114,5 +181,8 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("--seeds", type=int, default=20)
     parser.add_argument("--first", type=int, default=1)
+    parser.add_argument(
+        "--workers", type=int, default=8, help="how many of them are killed, beside server and PostgreSQL"
+    )
     given = parser.parse_args()
-    sys.exit(asyncio.run(main(range(given.first, given.first + given.seeds))))
+    sys.exit(asyncio.run(main(range(given.first, given.first + given.seeds), given.workers)))

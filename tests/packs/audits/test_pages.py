@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from uuid import UUID
 
 import httpx
 
@@ -11,7 +12,8 @@ from leasehold.engine.database import Role
 from leasehold.engine.keys import create_key
 from leasehold.keys import Peppers
 from leasehold.packs import Found
-from leasehold_packs.audits import pack
+from leasehold_packs.audits import pack, requests
+from leasehold_packs.audits.recipe import checks
 from tests.api.conftest import PEPPER, bearer, settings_of
 from tests.cell import Cell
 from tests.net.world import Site
@@ -57,3 +59,39 @@ async def test_audits_are_listed_shown_with_their_arithmetic_and_compared(cell: 
         assert (await client.get(begun.headers["location"])).status_code == 200
         assert 'role="alert"' in (await client.post("/audits", data={"url": "nonsense"})).text
         assert (await client.get("/audits/x/compare")).status_code == 404
+
+
+async def test_a_fault_is_followed_from_the_site_to_the_page_that_has_it(cell: Cell, auditing: Opened) -> None:
+    site = Site({"/": document("Start", "/a", "/gone"), "/a": document("", "/")})
+    async with auditing(site) as auditor, visiting(cell) as client:
+        run = await auditor.run()
+        at = f"/audits/{run['run_id']}"
+        shown = (await client.get(at)).text
+        assert "all pages are read" in shown, "what happened is told"
+        assert f"{at}/checks/title_missing" in shown
+        catalogue = (await client.get("/audits/checks")).text
+        assert all(check.title.split("<")[0] in catalogue for check in list(checks().values())[:5])
+        broken = (await client.get(f"{at}/checks/link_broken")).text
+        assert f"{auditor.base}/gone" in broken, "the evidence"
+        assert (await client.get(f"{at}/checks/nonsense")).status_code == 404
+        page = (await client.get(f"{at}/page", params={"url": f"{auditor.base}/a"})).text
+        assert checks()["title_missing"].title in page
+        assert "content-type" in page
+        assert f"{auditor.base}/" in page, "who links to it"
+        assert (await client.get(f"{at}/page", params={"url": "http://nowhere.example/"})).status_code == 404
+        report = await client.get(f"{at}/report")
+        assert "<script" not in report.text
+        assert run["report"]["arithmetic"] in report.text
+
+        mine = f"/audits/sites/{run['site_id']}"
+        async with auditor.access.transaction() as tx:
+            findings = await requests.list_findings(tx, run["site_id"])
+        one = next(one for one in findings if one["check_id"] == "title_missing")
+        assert str(one["finding_id"]) in (await client.get(mine)).text
+        said = {"note": "by design", "site_id": str(run["site_id"])}
+        assert (await client.post(f"/audits/findings/{one['finding_id']}", data=said)).status_code == 303
+        assert "by design" in (await client.get(mine, params={"state": "accepted"})).text
+        again = await client.post(f"{at}/reevaluate")
+        await auditor.ended(UUID(again.headers["location"].rpartition("/")[2]))
+        assert "nothing is judged otherwise" in (await client.get(again.headers["location"])).text
+        assert (await client.post(f"{at}/resume")).status_code == 409

@@ -1,6 +1,5 @@
 """Whole audits: a real worker, and a server on loopback."""
 
-import tarfile
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -12,15 +11,19 @@ import pytest
 from leasehold import Leasehold
 from leasehold.access import Access
 from leasehold.client import Backend
+from leasehold.connectors import webhook
 from leasehold.engine import migrate
 from leasehold.engine.database import Database
 from leasehold.errors import BadInput, Conflict, NotFound
 from leasehold.settings import Settings
 from leasehold_packs.audits import pack, report, requests
 from leasehold_packs.audits.options import Options
+from leasehold_packs.audits.starting import Asked
 from tests.cell import Cell
-from tests.corpora.data import CORPORA, needs_corpora
+from tests.corpora.data import needs_corpora
 from tests.net.world import Site, moved, page, serving
+from tests.outside.hooks import KEY
+from tests.packs.audits import manual
 from tests.waiting import eventually
 from tests.worker.running import FAST, running
 
@@ -41,7 +44,7 @@ class Auditor:
         self.access, self.port = access, port
         self.base = f"http://127.0.0.1:{port}"
 
-    async def ask(self, path: str = "/", *, force: bool = True, **options: Any) -> requests.Asked:
+    async def ask(self, path: str = "/", *, force: bool = True, **options: Any) -> Asked:
         async with self.access.transaction() as tx:
             return await requests.ask(tx, self.access.tenant_id, self.base + path, Options(**options), force=force)
 
@@ -67,7 +70,7 @@ class Auditor:
         return {(one["check_id"], one["url"].removeprefix(self.base)) for one in found if one["state"] in states}
 
 
-Opened = Callable[[Site], Any]
+Opened = Callable[..., Any]
 
 
 @pytest.fixture
@@ -75,13 +78,15 @@ async def auditing(cell: Cell, api_db: Database) -> Opened:
     await migrate.migrate(cell.cluster.url(cell.name), packs=[pack.files])
 
     @asynccontextmanager
-    async def opened(site: Site) -> AsyncIterator[Auditor]:
+    async def opened(site: Site, *, allow: str = "", **options: Any) -> AsyncIterator[Auditor]:
         async with serving(site) as port:
-            settings = replace(FAST, fetch_allow=f"127.0.0.1:{port}", fetch_gap_seconds=0.0001)
+            allowed = ",".join(filter(None, (f"127.0.0.1:{port}", allow)))
+            settings = replace(FAST, fetch_allow=allowed, fetch_gap_seconds=0.0001, secret_keys=KEY, **options)
             app = Leasehold(settings)
             app.include(pack.app)
+            app.include(webhook.app)
             async with running(cell, app, settings):
-                yield Auditor(Access(Backend(Settings(), api_db), cell.tenant_a, "test"), port)
+                yield Auditor(Access(Backend(Settings(secret_keys=KEY), api_db), cell.tenant_a, "test"), port)
 
     return opened
 
@@ -133,10 +138,14 @@ async def test_pages_are_compared_with_each_other(auditing: Opened) -> None:
             return f'<link rel="alternate" hreflang="de" href="{base}{path}">'
 
         site.pages = {
-            "/": document("Start", "/same-1", "/same-2", "/gone", "/old", "/c1", "/c2", "/c3", "/en", "/hidden"),
+            "/": document(
+                "Start", "/same-1", "/same-2", "/gone", "/old", "/c1", "/c2", "/c3", "/en", "/hidden", "/round"
+            ),
             "/same-1": document("One title for two", words="word " * 201),
             "/same-2": document("One title for two", words="word " * 201),
             "/old": moved(f"{base}/same-1"),
+            "/round": moved(f"{base}/and-round"),
+            "/and-round": moved(f"{base}/round"),
             "/c1": document("Points to nothing", head=canonical("/gone")),
             "/c2": document("Points to a redirect", head=canonical("/old")),
             "/c3": document("Points to a hidden page", head=canonical("/hidden")),
@@ -151,6 +160,7 @@ async def test_pages_are_compared_with_each_other(auditing: Opened) -> None:
             ("link_to_redirect", "/"),
             ("status_client_error", "/gone"),
             ("noindex", "/hidden"),
+            ("redirect_loop", "/round"),
         }
         relations = {
             ("title_duplicate", "/same-1"), ("title_duplicate", "/same-2"), ("exact_duplicate", "/same-1"),
@@ -186,7 +196,7 @@ async def test_findings_are_new_then_fixed_then_regressed_and_can_be_accepted(au
 async def test_the_same_request_is_the_same_run_unless_it_is_forced(auditing: Opened) -> None:
     async with auditing(Site({"/": document("Start")})) as auditor:
         first = await auditor.ask(force=False)
-        assert await auditor.ask(force=False) == requests.Asked(first.run_id, created=False)
+        assert await auditor.ask(force=False) == Asked(first.run_id, created=False)
         assert (await auditor.ask(force=False, max_pages=7)).run_id != first.run_id
         await auditor.ended(first.run_id)
         assert (await auditor.ask(force=False)).run_id == first.run_id, "it has just ended"
@@ -250,21 +260,6 @@ async def test_a_report_reads_without_scripts_and_a_table_without_formulas(audit
 
 
 @needs_corpora
-async def test_the_manual_is_audited_as_it_is_known(auditing: Opened) -> None:
-    site = Site()
-    with tarfile.open(CORPORA / "site-postgresql-doc-15" / "html.tar.gz") as archive:
-        for member in archive:
-            if member.isfile():
-                body = archive.extractfile(member)
-                assert body
-                kind = HTML if member.name.endswith(".html") else "Content-Type: image/svg+xml"
-                site.pages["/" + member.name.rpartition("/")[2]] = page(body.read(), kind)
-    async with auditing(site) as auditor:
-        run = await auditor.run("/index.html", max_pages=5000)
-    told = run["report"]
-    assert (told["pages"], told["links"], told["depth"], told["failed"]) == (1168, 23389, 2, 0)
-    known = {
-        "description_missing": 1168, "lang_missing": 1168, "viewport_missing": 1168, "canonical_missing": 1168,
-        "h1_missing": 1153, "thin": 332, "title_duplicate": 4, "link_broken": 0, "fragment_broken": 0,
-    }  # fmt: skip
-    assert {name: told["checks"].get(name, 0) for name in known} == known
+async def test_the_manual_is_audited_as_it_is_known_although_a_worker_is_killed(cell: Cell) -> None:
+    async with manual.crew(cell, Site(manual.answers(manual.manual()))) as workers:
+        await manual.known(cell, await workers.audit(kill=True))

@@ -29,7 +29,7 @@ def fetch_failed(seen: Seen) -> Iterator[dict[str, Any]]:
 
 def redirect_loop(seen: Seen) -> Iterator[dict[str, Any]]:
     if _loops(seen):
-        yield {"hops": [url for url, _ in seen.visit.hops]}
+        yield {"hops": [url for url, _ in seen.visit.hops] or [seen.visit.url]}
 
 
 def redirect_chain(seen: Seen) -> Iterator[dict[str, Any]]:
@@ -64,7 +64,8 @@ def wrong_media_type(seen: Seen) -> Iterator[dict[str, Any]]:
 
 def _loops(seen: Seen) -> bool:
     urls = [url for url, _ in seen.visit.hops]
-    return len(urls) > len(set(urls))
+    # A fetch that runs in a circle ends as an error, and an error has no hops.
+    return len(urls) > len(set(urls)) or (seen.visit.problem or "").endswith("redirects in a circle")
 
 
 CHECKS = (

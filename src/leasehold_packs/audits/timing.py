@@ -1,0 +1,29 @@
+"""Audits by the clock: one schedule for each site, kept by the engine under the site's own name.
+
+``client`` is the tenant's, as routes and commands have it.
+"""
+
+from contextlib import suppress
+from dataclasses import asdict
+from typing import Any
+from uuid import UUID
+
+from leasehold.errors import NotFound
+from leasehold_packs.audits.options import Options
+from leasehold_packs.audits.starting import QUEUE
+
+
+async def put(client: Any, site_id: UUID, url: str, options: Options, *, cron: str, zone: str) -> dict[str, Any]:
+    """Audit the site whenever the cron line says so; asking again changes the schedule that is there."""
+    order = {"url": url, "options": asdict(options)}
+    made = await client.schedules.put(name_of(site_id), "audits.begin", order, cron=cron, zone=zone, queue=QUEUE)
+    return {"schedule": name_of(site_id), "cron": cron, "zone": zone, "next_at": made.next_at}
+
+
+async def remove(client: Any, site_id: UUID) -> None:
+    with suppress(NotFound):
+        await client.schedules.delete(name_of(site_id))
+
+
+def name_of(site_id: UUID) -> str:
+    return f"audits.site.{site_id}"
