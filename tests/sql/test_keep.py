@@ -169,7 +169,7 @@ async def test_answers_and_tickets_go_when_their_time_is_over(
         "insert into leasehold.api_key (key_id, tenant_id, name, scopes, digest, pepper_id, created_by, created_at)"
         f" values (repeat('k', 22), '{cell.tenant_a}', 'n', array['admin'], sha256(''), 'p', 'test', leasehold.now())"
     )
-    await api_db.call("create_ticket", b"t", job.job_id, "k" * 22, 60.0, tenant=cell.tenant_a)
+    await api_db.call("create_ticket", b"t", job.job_id, None, "k" * 22, 60.0, tenant=cell.tenant_a)
     left = (
         "select (select count(*) from leasehold.request) as requests,"
         " (select count(*) from leasehold.ticket) as tickets"

@@ -181,6 +181,8 @@ OF_ALL_TENANTS = {
     "create_tenant": OPERATOR,
     "set_tenant": OPERATOR,
     "list_tenants": OPERATOR,
+    "page_of_tenants": OPERATOR,
+    "get_tenant": OPERATOR,
     "list_audit": OPERATOR,
     "examine": OPERATOR,
     "metrics": OPERATOR,
@@ -228,6 +230,7 @@ OF_ALL_TENANTS = {
     "list_operator_invitations": OPERATOR,
     "remove_operator_invitation": OPERATOR,
     "tenant_news": API,  # what is new for tenants that somebody of theirs follows
+    "flow_heads": API,  # the same of flows
     "job_heads": API,  # numbers of jobs that their tenants follow
 }
 #: Functions of one tenant that have nothing to tell in the cell of these tests: they are called for what they refuse.

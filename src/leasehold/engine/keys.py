@@ -108,19 +108,31 @@ async def revoke_operator_key(db: Database, key_id: str) -> None:
     await db.call("revoke_operator_key", key_id)
 
 
-async def create_ticket(db: Database, tenant: UUID, digest: bytes, job_id: UUID | None, key_id: str) -> datetime:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ticket:
+    """Whom a ticket lets in: to one job, to one flow, or to the whole tenant."""
+
+    holder: Holder
+    job_id: UUID | None
+    flow_id: UUID | None
+
+
+async def create_ticket(
+    db: Database, tenant: UUID, digest: bytes, key_id: str, *, job_id: UUID | None = None, flow_id: UUID | None = None
+) -> datetime:
     """When the ticket ends."""
-    ends: datetime = await db.value("create_ticket", digest, job_id, key_id, tenant=tenant)
+    ends: datetime = await db.value("create_ticket", digest, job_id, flow_id, key_id, tenant=tenant)
     return ends
 
 
-async def take_ticket(db: Database, digest: bytes) -> tuple[Holder, UUID | None] | None:
-    """Whom a ticket lets in to which job, or to the whole tenant; it is used up, and worth nothing the next time."""
+async def take_ticket(db: Database, digest: bytes) -> Ticket | None:
+    """It is used up, and worth nothing the next time."""
     rows = await db.call("take_ticket", digest)
     if not rows:
         return None
     row = rows[0]
-    return Holder(key_id=row["key_id"], tenant_id=row["tenant_id"], scopes=frozenset({"jobs:read"})), row["job_id"]
+    holder = Holder(key_id=row["key_id"], tenant_id=row["tenant_id"], scopes=frozenset({"jobs:read"}))
+    return Ticket(holder=holder, job_id=row["job_id"], flow_id=row["flow_id"])
 
 
 def _info(rows: list[Any]) -> KeyInfo:

@@ -20,6 +20,15 @@ async def list_tenants(db: Database) -> list[Tenant]:
     return [Tenant(**row) for row in await db.call("list_tenants")]
 
 
+async def page_of_tenants(db: Database, *, after: str = "", limit: int = 50) -> list[Tenant]:
+    """By name, after a name."""
+    return [Tenant(**row) for row in await db.call("page_of_tenants", after, limit)]
+
+
+async def get_tenant(db: Database, tenant: UUID) -> Tenant:
+    return Tenant(**(await db.call("get_tenant", tenant))[0])
+
+
 async def create_queue(db: Database, name: str) -> None:
     await db.call("create_queue", name)
 

@@ -15,21 +15,21 @@ from leasehold.metrics import LoopLag, Sample
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Head:
-    """The number of a job's newest event, and whether the job has ended."""
+    """The number of the newest event of a job or a flow, and whether that is its end."""
 
-    job_id: UUID
     seq: int
     ended: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fact:
-    """Something new about a job of a tenant: what its handler said, or how it ended."""
+    """Something new about a job of a tenant, or about a flow: then there is no job, and no queue."""
 
     tenant_id: UUID
-    job_id: UUID
-    kind: str
-    queue: str
+    job_id: UUID | None
+    flow_id: UUID | None
+    kind: str  # or the flow's name
+    queue: str | None
     seq: int
     type: str
     message: str | None
@@ -48,7 +48,7 @@ class News:
 
 
 #: Facts of one look at most.
-MOST_FACTS = 5000
+MOST_FACTS = 20_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +66,11 @@ class Audit:
 
 async def job_heads(db: Database, jobs: Sequence[UUID]) -> dict[UUID, Head]:
     """A job that is gone is not among them."""
-    return {row["job_id"]: Head(**row) for row in await db.call("job_heads", jobs)}
+    return {job_id: Head(seq=seq, ended=ended) for job_id, seq, ended in await db.call("job_heads", jobs)}
+
+
+async def flow_heads(db: Database, flows: Sequence[UUID]) -> dict[UUID, Head]:
+    return {flow_id: Head(seq=seq, ended=ended) for flow_id, seq, ended in await db.call("flow_heads", flows)}
 
 
 async def tenant_news(db: Database, tenants: Sequence[UUID], before: str | None, *, until: str | None = None) -> News:
@@ -78,7 +82,9 @@ async def tenant_news(db: Database, tenants: Sequence[UUID], before: str | None,
 
 def _fact(row: Any) -> Fact:
     columns = {name: value for name, value in row.items() if name != "snapshot"}
-    return Fact(**columns | {"data": payload.decode(row["data"])})
+    is_flow = row["queue"] is None
+    subject = {"job_id": None if is_flow else row["job_id"], "flow_id": row["job_id"] if is_flow else None}
+    return Fact(**columns | subject | {"data": payload.decode(row["data"])})
 
 
 async def list_audit(db: Database, tenant: UUID | None, *, before: UUID | None, limit: int) -> list[Audit]:

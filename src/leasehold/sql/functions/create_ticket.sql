@@ -1,7 +1,8 @@
--- Keep a ticket for one stream of a job of the current tenant, or of the whole tenant where the job is null, on behalf of
--- one of its keys or of a person's session that acts in it.
-create or replace function leasehold.create_ticket(p_digest bytea, p_job uuid, p_key_id text, p_seconds double precision default 60)
-returns timestamptz
+-- Keep a ticket for one stream of a job or a flow of the current tenant, or of the whole tenant where both are null, on behalf
+-- of one of its keys or of a person's session that acts in it.
+create or replace function leasehold.create_ticket(
+  p_digest bytea, p_job uuid, p_flow uuid, p_key_id text, p_seconds double precision default 60
+) returns timestamptz
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -12,11 +13,14 @@ begin
   if p_job is not null then
     perform leasehold.own_job(p_job);
   end if;
-  insert into leasehold.ticket (digest, tenant_id, job_id, key_id, session_id, expires_at)
-  select p_digest, v_tenant, p_job, key_id, null, v_expires
+  if p_flow is not null then
+    perform leasehold.own_flow(p_flow);
+  end if;
+  insert into leasehold.ticket (digest, tenant_id, job_id, flow_id, key_id, session_id, expires_at)
+  select p_digest, v_tenant, p_job, p_flow, key_id, null, v_expires
   from leasehold.api_key where key_id = p_key_id and tenant_id = v_tenant and revoked_at is null
   union all
-  select p_digest, v_tenant, p_job, null, session_id, v_expires
+  select p_digest, v_tenant, p_job, p_flow, null, session_id, v_expires
   from leasehold.session where session_id = p_key_id and tenant_id = v_tenant and revoked_at is null;
   if not found then
     raise exception 'there is no key %', quote_literal(p_key_id) using errcode = 'LH404';
@@ -25,5 +29,5 @@ begin
 end
 $$;
 
-revoke all on function leasehold.create_ticket(bytea, uuid, text, double precision) from public;
-grant execute on function leasehold.create_ticket(bytea, uuid, text, double precision) to leasehold_api;
+revoke all on function leasehold.create_ticket(bytea, uuid, uuid, text, double precision) from public;
+grant execute on function leasehold.create_ticket(bytea, uuid, uuid, text, double precision) to leasehold_api;

@@ -164,11 +164,12 @@ begin
         ),
         leased as (
           insert into leasehold.lease (
-            token, job_id, tenant_id, lane, worker_id, attempt, max_attempts, events, started_seq, started_at, deadline, bound
+            token, job_id, tenant_id, lane, worker_id, attempt, max_attempts, events, started_seq, started_at, deadline, bound,
+            xid
           )
           select
             token, job_id, tenant_id, lane, p_worker, attempt + 1, max_attempts, events + 1, events + 1, v_now,
-            v_now + make_interval(secs => timeout_s + 30), bound
+            v_now + make_interval(secs => timeout_s + 30), bound, (select pg_current_xact_id()::text::bigint)
           from granted where not expired
         ),
         expired as (

@@ -46,7 +46,7 @@ begin
     where l.token = g.token
     returning
       l.token, l.job_id, l.tenant_id, l.lane, l.worker_id, l.attempt, l.max_attempts, l.events, l.started_seq, l.started_at,
-      l.cancel_requested, l.bound, g.outcome, g.result, g.error, g.delay_s as asked_s
+      l.cancel_requested, l.bound, l.xid as started_xid, g.outcome, g.result, g.error, g.delay_s as asked_s
   ),
   ended as materialized (
     select
@@ -66,17 +66,21 @@ begin
   ),
   attempts as (
     insert into leasehold.attempt (
-      job_id, token, tenant_id, attempt, worker_id, started_at, finished_at, outcome, error, started_seq, finished_seq
+      job_id, token, tenant_id, attempt, worker_id, started_at, finished_at, outcome, error, started_seq, finished_seq,
+      started_xid, xid
     )
-    select job_id, token, tenant_id, attempt, worker_id, started_at, v_now, outcome, error, started_seq, events + 1 from ended
+    select
+      job_id, token, tenant_id, attempt, worker_id, started_at, v_now, outcome, error, started_seq, events + 1,
+      started_xid, (select pg_current_xact_id()::text::bigint)  -- asked once for all rows, unlike the column's default
+    from ended
   ),
   outcomes as (
-    insert into leasehold.outcome (job_id, tenant_id, state, finished_at, result, result_ref, seq)
+    insert into leasehold.outcome (job_id, tenant_id, state, finished_at, result, result_ref, seq, xid)
     select
       job_id, tenant_id, state, v_now,
       case when pg_column_size(result) <= 65536 then result end,
       case when pg_column_size(result) > 65536 then leasehold.put_json(tenant_id, result) end,
-      events + 1
+      events + 1, (select pg_current_xact_id()::text::bigint)
     from ended where state is not null
   )
   select

@@ -119,7 +119,7 @@ begin
   insert into leasehold.job (
     job_id, tenant_id, kind, queue, priority, payload, payload_ref, created_at, run_at, expires_at,
     max_attempts, retry_base_s, retry_cap_s, timeout_s, version, key, tags, copied_from, traceparent,
-    group_key, group_limit, group_hold, group_gap_s, gate, unique_key
+    group_key, group_limit, group_hold, group_gap_s, gate, unique_key, xid
   )
   select
     j.job_id, coalesce(j.tenant_id, p_tenants[1]), p_kind, v_queue, v_lane.priority,
@@ -128,7 +128,7 @@ begin
     case when pg_column_size(j.payload) > 65536 then leasehold.put_json(coalesce(j.tenant_id, p_tenants[1]), j.payload) end,
     v_now, v_run_at, v_expires, v_max, v_base, v_cap, v_timeout, v_version, j.key, v_tags,
     (v_options ->> 'copied_from')::uuid, v_options ->> 'traceparent', v_group, v_limit, v_hold, v_gap,
-    coalesce(v_gate, j.gate), v_options ->> 'unique'
+    coalesce(v_gate, j.gate), v_options ->> 'unique', (select pg_current_xact_id()::text::bigint)
   from unnest(v_jobs, p_tenants, p_payloads, p_keys, v_gates) j(job_id, tenant_id, payload, key, gate);
 
   if p_options ? 'waits' then  -- steps of a flow: settle lets them go on

@@ -12,9 +12,12 @@ begin
   if not found then
     return;
   end if;
-  -- The outcome's row is gone; where no attempt tells the story, the event is kept as one.
-  insert into leasehold.event (job_id, seq, tenant_id, type, message, data, at)
-  select p_job, v_ended.seq, v_ended.tenant_id, v_ended.state, v_ended.error ->> 'message', v_ended.error, v_ended.finished_at
+  -- The outcome's row is gone; where no attempt tells the story, the event is kept as one. It is as old as the outcome was:
+  -- whoever has been told of that is not told again.
+  insert into leasehold.event (job_id, seq, tenant_id, type, message, data, at, xid)
+  select
+    p_job, v_ended.seq, v_ended.tenant_id, v_ended.state, v_ended.error ->> 'message', v_ended.error, v_ended.finished_at,
+    v_ended.xid
   where not exists (select from leasehold.attempt where job_id = p_job and finished_seq = v_ended.seq);
   insert into leasehold.event (job_id, seq, tenant_id, type, at)
   values (p_job, v_ended.seq + 1, v_ended.tenant_id, 'retried', leasehold.now());
