@@ -21,6 +21,7 @@ from leasehold.remote import AsyncClient, Context, SyncContext, Worker
 from tests.cell import Cell
 from tests.remote.conftest import Keys
 from tests.waiting import PATIENCE_SECONDS, eventually
+from tests.worker.proxy import proxied
 
 
 @dataclass
@@ -232,6 +233,40 @@ async def test_a_lost_lease_ends_the_attempt_and_nothing_of_it_is_written(
         assert worker.worker_id != first
     outcomes = [attempt.outcome for attempt in await client.attempts(made.job_id)]
     assert outcomes == ["lost", "succeeded"]
+
+
+async def test_a_beat_that_hangs_does_not_hide_that_the_lease_is_over_nor_a_claim_that_hangs_keep_from_coming_back(
+    client: AsyncClient, url: str, key: Keys, cell: Cell, worker_db: Database
+) -> None:
+    """The client waits 30 s for an answer, and a claim 20 s longer: neither may be what is waited for here."""
+    async with proxied(url) as (proxy, through):
+        worker = Worker(through, key.a.text, lease_s=1.5)
+        started, interrupted = asyncio.Event(), asyncio.Event()
+
+        @worker.handler("t.long")
+        async def long(ctx: Context) -> str:
+            if ctx.attempt > 1:
+                return "the second"
+            started.set()
+            try:
+                await asyncio.Event().wait()
+            finally:
+                interrupted.set()
+            return "never"
+
+        async with running(worker):
+            made = await client.enqueue("t.long")
+            async with asyncio.timeout(PATIENCE_SECONDS):
+                await started.wait()
+            first = worker.worker_id
+            proxy.swallow()
+            async with asyncio.timeout(15):
+                await interrupted.wait()
+            await cell.pass_time(10)
+            assert await upkeep.reap(worker_db) == 1
+            proxy.flow()
+            assert (await client.wait(made.job_id, timeout=15)).result == "the second"
+            assert worker.worker_id != first
 
 
 async def test_a_handler_that_blocks_the_loop_does_not_cost_the_lease(

@@ -133,11 +133,12 @@ def claim(worker: str, n: int, held: Sequence[int], wait_s: float) -> Call[list[
     )
 
 
-def beat(worker: str, held: Sequence[int]) -> Call[tuple[set[int], set[int]]]:
+def beat(worker: str, held: Sequence[int], timeout: float) -> Call[tuple[set[int], set[int]]]:
     return Call(
         method="POST",
         path=path("workers", worker, "beat"),
         json={"held": [*map(str, held)]},
+        timeout=timeout,
         read=lambda found: ({*map(int, found["cancel"])}, {*map(int, found["lost"])}),
     )
 

@@ -142,6 +142,7 @@ class Worker:
         self._ended: dict[int, dict[str, Any]] = {}  # by token: to be reported
         self._stopping = asyncio.Event()
         self._forced = asyncio.Event()
+        self._lost = asyncio.Event()
         self._room = asyncio.Event()
         self._news = asyncio.Event()
         self._closing = threading.Event()
@@ -225,6 +226,7 @@ class Worker:
             )
         )
         self._heard_at = since
+        self._lost.clear()
         self.worker_id = str(made["worker_id"])
         log.emit("worker started", worker=self.name, worker_id=self.worker_id, slots=self._slots)
 
@@ -250,23 +252,23 @@ class Worker:
                 await self._pause()
 
     async def _claim(self, free: int) -> None:
-        """Wait for jobs; a stop does not wait with us. What is granted then is given back as we leave."""
+        """Wait for jobs, unless we stop or are lost meanwhile. What is granted then goes back with the worker's id."""
         worker_id = self.worker_id
         assert worker_id is not None
         held = [*self._running, *self._ended]
         claim = asyncio.create_task(self._client.ask(calls.claim(worker_id, free, held, _WAIT_SECONDS), tries=1))
-        stopping = asyncio.create_task(self._stopping.wait())
+        others = {asyncio.create_task(self._stopping.wait()), asyncio.create_task(self._lost.wait())}
         try:
-            await asyncio.wait({claim, stopping}, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait({claim, *others}, return_when=asyncio.FIRST_COMPLETED)
             if not claim.done():
                 return
             for grant in claim.result():
                 if worker_id == self.worker_id:  # else we were declared lost meanwhile, and so are these
                     self._start(grant, worker_id)
         finally:
-            for task in (claim, stopping):
+            for task in (claim, *others):
                 task.cancel()
-            await asyncio.wait({claim, stopping})
+            await asyncio.wait({claim, *others})
 
     async def _pause(self) -> None:
         try:
@@ -374,7 +376,8 @@ class Worker:
             if worker_id is None:
                 continue
             try:
-                cancel, lost = self._sync.ask(calls.beat(worker_id, list(self._running)), tries=1)
+                # One that hangs must leave time for others before the lease is over.
+                cancel, lost = self._sync.ask(calls.beat(worker_id, list(self._running), self._lease_s / 6), tries=1)
             except WorkerLost as problem:
                 self._tell(self._lose, worker_id, str(problem))
             except LeaseholdError as problem:
@@ -406,6 +409,7 @@ class Worker:
             return
         log.emit("worker declared lost", level=logging.WARNING, worker=self.name, worker_id=worker_id, why=why)
         self.worker_id = None
+        self._lost.set()
         self._old_ids.append(worker_id)
         self._ended.clear()
         for execution in list(self._running.values()):
