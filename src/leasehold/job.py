@@ -212,3 +212,4 @@ class Tenant:
     max_running: int
     max_queued: int
     created_at: datetime
+    paused: bool = False

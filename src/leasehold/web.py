@@ -17,11 +17,20 @@ outside ``/v1/<pack>``, or that let anybody in without saying so (``web.anybody(
         async with look.tenant.transaction() as tx:
             return look.show("notes.html", notes=await tx.fetch("select text from leasehold_notes.note"))
 
+A route may answer with a live stream. Each message has an id; a browser that comes back sends the last one it saw:
+
+    @routes.get("/v1/notes/events", summary="Notes as they come", openapi_extra=web.needs("jobs:read"))
+    async def events(tenant: web.Tenant, last_event_id: web.LastEventId = None) -> web.Response:
+        return web.stream(tenant, follow(tenant, last_event_id))  # an async generator of web.Message
+
+It counts as one of the tenant's streams, is pinged while it is quiet, dropped when its reader takes nothing, and let go
+when the server stops.
+
 ``Pack(pages="acme_notes.pages:pages")`` gives them an entry in the navigation. Their templates are in the folder
 ``templates`` of the package and extend ``base.html``.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from importlib.resources import files
 from typing import Annotated
 
@@ -31,6 +40,8 @@ from leasehold.access import Access, Transaction
 from leasehold.access import Stranger as _Stranger
 from leasehold.api.answers import Answer, answer, tagged
 from leasehold.api.auth import Caller, SignedIn
+from leasehold.api.events import LastId as LastEventId
+from leasehold.api.events import Message, open_other
 from leasehold.api.idempotency import IdempotencyKey, once_within
 from leasehold.api.problems import Problem
 from leasehold.api.route import anybody, needs
@@ -43,7 +54,9 @@ __all__ = [
     "Answer",
     "Caller",
     "IdempotencyKey",
+    "LastEventId",
     "Look",
+    "Message",
     "Page",
     "Pages",
     "Problem",
@@ -58,6 +71,7 @@ __all__ = [
     "needs",
     "pages",
     "routes",
+    "stream",
     "tagged",
 ]
 
@@ -66,16 +80,21 @@ class _Tenant(Access):
     def __init__(self, request: Request, caller: Caller) -> None:
         super().__init__(services_of(request).backend, caller.tenant, caller.actor)
         self.caller = caller
-        self._request = request
+        self.request = request
 
     async def once(self, key: str | None, operate: Callable[[Transaction], Awaitable[Answer]]) -> Response:
         """Operate in one transaction; with an Idempotency-Key its answer is kept there, for the same request again."""
         async with self.transaction() as tx:
-            return await once_within(tx.scope, self._request, self.caller, key, lambda: operate(tx))
+            return await once_within(tx.scope, self.request, self.caller, key, lambda: operate(tx))
 
 
 async def _tenant(request: Request, caller: SignedIn) -> _Tenant:
     return _Tenant(request, caller)
+
+
+def stream(tenant: _Tenant, messages: AsyncGenerator[Message, None]) -> Response:
+    """What the generator gives, as server-sent events; 429 where the tenant has too many streams already."""
+    return open_other(services_of(tenant.request), tenant.caller.tenant, messages)
 
 
 #: The tenant of the key: ``tenant.client`` has its jobs, ``tenant.transaction()`` its rows.

@@ -7,7 +7,8 @@ import httpx
 import pytest
 
 from leasehold.api import Services, open_services
-from leasehold.engine import watch
+from leasehold.engine import watch, workers
+from leasehold.engine.database import Database
 from leasehold.errors import BadSetting, LeaseholdError, Unreachable
 from leasehold.settings import Settings
 from tests.api.conftest import Keys, bearer, client_of, problem, settings_of
@@ -272,6 +273,13 @@ async def test_the_operator_runs_the_installation(operator: httpx.AsyncClient, k
     assert (changed.json()["weight"], changed.json()["max_running"]) == (2, 5)
     assert (await operator.get(made.headers["location"])).json() == changed.json()
     assert [t["name"] for t in (await operator.get("/v1/tenants")).json()["data"]] == ["a", "acme", "b"]
+    names: list[str] = []
+    cursor = None
+    while not names or cursor:
+        got = (await operator.get("/v1/tenants", params={"limit": 2} | ({"cursor": cursor} if cursor else {}))).json()
+        names += [tenant["name"] for tenant in got["data"]]
+        cursor = got["next_cursor"]
+    assert names == ["a", "acme", "b"]
     problem(await operator.patch("/v1/tenants/nobody", json={"weight": 2}), 404, "not_found")
     assert (await operator.post("/v1/queues/default/pause")).json() == {"queue": "default", "paused": True}
     [queue] = (await operator.get("/v1/queues")).json()["data"]
@@ -281,3 +289,43 @@ async def test_the_operator_runs_the_installation(operator: httpx.AsyncClient, k
     assert (await operator.get("/v1/workers")).json() == {"data": []}
     newest = (await operator.get("/v1/audit?limit=1")).json()["data"][0]
     assert (newest["action"], newest["actor"]) == ("queue.resume", f"key:{key.operator.key_id}")
+
+
+async def test_queues_kinds_and_tenants_are_limited_and_paused_by_the_operator(
+    operator: httpx.AsyncClient, a: httpx.AsyncClient, worker_db: Database
+) -> None:
+    await workers.register_worker(
+        worker_db, name="w", version="0", queues=["default"], kinds={"t.work": {}}, slots=10, lease_s=60.0
+    )
+    assert (await operator.get("/v1/limits")).json() == {"data": []}
+    for path in ("/v1/queues/default", "/v1/kinds/t.work"):
+        limited = await operator.put(f"{path}/limit", json={"max_running": 2})
+        assert (limited.status_code, limited.json()["max_running"]) == (200, 2)
+        problem(await a.put(f"{path}/limit", json={"max_running": 2}), 403, "forbidden")
+        problem(await operator.put(f"{path}/limit", json={"max_running": 0}), 422, "invalid")
+    for path in ("/v1/kinds/t.work", "/v1/tenants/a"):
+        assert (await operator.post(f"{path}/pause")).json()["paused"] is True
+        problem(await a.post(f"{path}/pause"), 403, "forbidden")
+    assert (await operator.get("/v1/tenants/a")).json()["paused"] is True
+    shown = {(one["what"], one["name"]): one for one in (await operator.get("/v1/limits")).json()["data"]}
+    assert shown["queue", "default"] == {
+        "what": "queue", "name": "default", "max_running": 2, "paused": False, "running": 0,
+    }  # fmt: skip
+    assert (shown["kind", "t.work"]["max_running"], shown["kind", "t.work"]["paused"]) == (2, True)
+    assert shown["tenant", "a"]["paused"]
+    for path in ("/v1/kinds/t.work", "/v1/tenants/a"):
+        assert (await operator.post(f"{path}/resume")).json()["paused"] is False
+    for path in ("/v1/queues/default", "/v1/kinds/t.work"):
+        assert (await operator.put(f"{path}/limit", json={"max_running": None})).json()["max_running"] is None
+    assert (await operator.get("/v1/limits")).json() == {"data": []}
+    for path in ("queues/nowhere/limit", "kinds/no.where/limit"):
+        problem(await operator.put(f"/v1/{path}", json={"max_running": 1}), 404, "not_found")
+    for path in ("kinds/no.where/pause", "tenants/nobody/pause"):
+        problem(await operator.post(f"/v1/{path}"), 404, "not_found")
+
+
+async def test_a_key_with_a_nul_is_refused_and_not_our_fault(a: httpx.AsyncClient) -> None:
+    asked = {"kind": "t.work", "key": "a\0b"}
+    problem(await a.post("/v1/jobs", json=asked), 422, "invalid")
+    problem(await a.post("/v1/jobs:batch", json={"jobs": [asked]}), 422, "invalid")
+    problem(await a.get("/v1/jobs", params={"key": "a\0b"}), 422, "invalid")

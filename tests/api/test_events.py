@@ -3,7 +3,7 @@
 import asyncio
 import json
 import random
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +11,7 @@ from typing import Any
 import httpx
 import pytest
 
-from leasehold.api import hub, open_services
+from leasehold.api import Services, events, hub, open_services
 from leasehold.api.follower import MOST_WAITING, Follower
 from leasehold.api.server import serving
 from leasehold.engine import jobs
@@ -66,8 +66,10 @@ async def messages(response: httpx.Response) -> AsyncIterator[Message]:
 async def following(
     client: httpx.AsyncClient, job: str, last: int | None = None
 ) -> AsyncIterator[AsyncIterator[Message]]:
+    """The stream of a job, or that at a path."""
     headers = LIVE | ({} if last is None else {"Last-Event-ID": str(last)})
-    async with client.stream("GET", f"/v1/jobs/{job}/events", headers=headers) as response:
+    path = job if job.startswith("/") else f"/v1/jobs/{job}/events"
+    async with client.stream("GET", path, headers=headers) as response:
         assert response.status_code == 200
         assert response.headers["content-type"].startswith("text/event-stream")
         assert response.headers["x-accel-buffering"] == "no"
@@ -296,6 +298,41 @@ async def test_a_job_that_cannot_be_read_does_not_stop_the_others(
         assert await rest(one) == []
         await hand.end(grants[1])
         assert [message.event for message in await rest(two)] == ["patch", "end"]
+
+
+async def test_a_stream_of_a_pack_is_counted_pinged_and_let_go_like_all(
+    services: Services, cell: Cell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("leasehold.api.events.PING_SECONDS", 0.05)
+    sent: list[bytes] = []
+    begun, closed, pinged = asyncio.Event(), asyncio.Event(), asyncio.Event()
+
+    async def told() -> AsyncGenerator[events.Message, None]:
+        try:
+            yield events.Message(event="state", id=7, data={"n": 1})
+            begun.set()
+            await asyncio.Event().wait()
+        finally:
+            closed.set()
+
+    async def receive() -> Any:
+        await asyncio.Event().wait()
+
+    async def send(message: Any) -> None:
+        sent.append(message.get("body", b""))
+        if message.get("body") == events.PING:
+            pinged.set()
+
+    stream = events.open_other(services, cell.tenant_a, told())
+    assert services.hub.streams == 1, "from its opening on"
+    answering = asyncio.create_task(stream({"type": "http"}, receive, send))
+    async with asyncio.timeout(PATIENCE_SECONDS):
+        await begun.wait()
+        await pinged.wait()
+        services.hub.close()
+        await answering
+    assert sent[1:3] == [events.RETRY, b'id: 7\nevent: state\ndata: {"n":1}\n\n']
+    assert (services.hub.streams, closed.is_set()) == (0, True)
 
 
 async def test_a_reader_that_does_not_keep_up_is_dropped() -> None:

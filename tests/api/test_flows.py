@@ -6,7 +6,8 @@ import httpx
 import pytest
 
 from leasehold.engine import flows
-from tests.api.conftest import Hand, Keys, problem
+from tests.api.conftest import Hand, Keys, bearer, problem, settings_of
+from tests.api.test_events import LIVE, following, rest, served
 from tests.cell import Cell
 
 CHAIN: list[dict[str, Any]] = [{"kind": "t.work", "name": "a"}, {"kind": "t.work", "name": "b", "after": ["a"]}]
@@ -38,6 +39,55 @@ async def test_a_flow_is_started_looked_at_and_run(a: httpx.AsyncClient, hand: H
     events = (await a.get(f"/v1/flows/{flow_id}/events")).json()["data"]
     assert [one["type"] for one in events] == ["started", "progress", "succeeded"]
     assert [one["flow_id"] for one in (await a.get("/v1/flows?state=succeeded&name=f")).json()["data"]] == [flow_id]
+
+
+async def test_a_flow_is_followed_to_its_end_and_resumed_where_it_was(
+    a: httpx.AsyncClient, b: httpx.AsyncClient, hand: Hand, cell: Cell, key: Keys
+) -> None:
+    async with served(settings_of(cell, port=0), key) as live:
+        flow_id = await start(a, CHAIN)
+        at = f"/v1/flows/{flow_id}/events"
+        problem(await b.get(at, headers=LIVE), 404, "not_found")
+        async with following(live, at) as found:
+            first = await anext(found)
+            assert (first.event, first.id, first.data["counts"]) == ("state", 0, {"queued": 1, "blocked": 1})
+            await hand.end(await hand.claim())
+            await flows.tend_flows(hand.db)
+            told = [await anext(found) for _ in range(2)]
+            assert [(m.event, m.id, m.data["type"]) for m in told] == [
+                ("patch", 1, "started"),
+                ("patch", 2, "progress"),
+            ]
+        await hand.end(await hand.claim(), "failed")
+        await flows.tend_flows(hand.db)
+        async with following(live, at, last=2) as found:
+            told = await rest(found)
+        assert [(m.event, m.id) for m in told] == [("patch", 3), ("patch", 4), ("end", 4)]
+        assert (told[-1].data["state"], told[-1].data["counts"]) == ("failed", {"succeeded": 1, "failed": 1})
+        assert (await live.get(at, headers=LIVE | {"Last-Event-ID": "4"})).status_code == 204
+        async with following(live, at, last=99) as found:
+            assert [m.event for m in await rest(found)] == ["reset", "state", "end"]
+        await a.post(f"/v1/flows/{flow_id}/retry")  # told a moment later; but the end that was told is its end no more
+        async with following(live, at, last=4) as found:
+            await flows.tend_flows(hand.db)
+            assert (await anext(found)).data["type"] == "retried"
+            await hand.end(await hand.claim_soon())
+            await flows.tend_flows(hand.db)
+            assert [m.event for m in await rest(found)] == ["patch", "patch", "end"]
+
+
+async def test_a_ticket_opens_the_stream_of_its_flow_and_no_other(a: httpx.AsyncClient, key: Keys, cell: Cell) -> None:
+    flow_id, other = await start(a, CHAIN), await start(a, CHAIN)
+    made = await a.post("/v1/tickets", json={"flow_id": flow_id})
+    assert (made.status_code, made.json()["flow_id"], made.json()["job_id"]) == (201, flow_id, None)
+    problem(await a.post("/v1/tickets", json={"flow_id": flow_id, "job_id": flow_id}), 422, "invalid")
+    problem(await a.post("/v1/tickets", json={"flow_id": flow_id}, headers=bearer(key.b)), 404, "not_found")
+    for path in (f"/v1/flows/{other}/events", "/v1/events"):
+        ticket = (await a.post("/v1/tickets", json={"flow_id": flow_id})).json()["ticket"]
+        refused = await a.get(f"{path}?ticket={ticket}", headers={"Authorization": ""})
+        problem(refused, 401, "unauthenticated")
+    page = await a.get(f"/v1/flows/{flow_id}/events?ticket={made.json()['ticket']}", headers={"Authorization": ""})
+    assert (page.status_code, page.json()["data"]) == (200, [])
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+import random
+import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
@@ -12,11 +14,14 @@ import httpx
 import pytest
 
 from leasehold.api import Services
+from leasehold.engine import flows, jobs, upkeep
 from leasehold.engine.database import Role
 from leasehold.remote.sse import Message, Reader
 from tests.api.conftest import Hand, Keys, bearer, problem, settings_of
 from tests.cell import Cell
 from tests.waiting import PATIENCE_SECONDS, eventually
+
+_TLS = ssl.create_default_context()  # made once: it takes longer than a request, and is not even used
 
 
 @pytest.fixture
@@ -31,7 +36,8 @@ async def url(cell: Cell) -> AsyncIterator[str]:
 async def stream(url: str, key: Any, path: str = "/v1/events", last: str | None = None) -> AsyncIterator["Listening"]:
     headers = {"Accept": "text/event-stream"} | ({} if last is None else {"Last-Event-ID": last})
     headers |= {} if key is None else bearer(key)
-    async with httpx.AsyncClient(base_url=url) as http, http.stream("GET", path, headers=headers, timeout=60) as got:
+    client = httpx.AsyncClient(base_url=url, verify=_TLS)
+    async with client as http, http.stream("GET", path, headers=headers, timeout=60) as got:
         assert got.status_code == 200, await got.aread()
         yield Listening(got)
 
@@ -47,9 +53,9 @@ class Listening:
                 if message := self._reader.take(await anext(self._lines)):
                     return message
 
-    async def facts(self, n: int) -> tuple[list[tuple[str, str]], str]:
+    async def facts(self, n: int) -> tuple[list[tuple[str, str | None]], str]:
         """Type and message of the next n facts, and the id of the last message."""
-        found: list[tuple[str, str]] = []
+        found: list[tuple[str, str | None]] = []
         while len(found) < n:
             message = await self.next()
             assert message.event == "patch", message
@@ -61,7 +67,7 @@ async def ask(a: httpx.AsyncClient, kind: str = "t.work") -> str:
     return str((await a.post("/v1/jobs", json={"kind": kind})).json()["job_id"])
 
 
-async def test_a_tenants_stream_tells_what_handlers_say_and_how_jobs_end_and_resumes_exactly(
+async def test_a_tenants_stream_tells_what_happens_to_its_jobs_and_resumes_exactly(
     a: httpx.AsyncClient, b: httpx.AsyncClient, url: str, key: Keys, hand: Hand
 ) -> None:
     asked = await ask(a)
@@ -70,7 +76,7 @@ async def test_a_tenants_stream_tells_what_handlers_say_and_how_jobs_end_and_res
         assert (state.event, [job["job_id"] for job in state.data["data"]]) == ("state", [asked])
         grant = await hand.claim()
         await hand.say(grant, 40, "half way")
-        assert (await listening.facts(1))[0] == [("progress", "half way")]
+        assert (await listening.facts(2))[0] == [("started", None), ("progress", "half way")]
         await ask(b)
         other = await hand.claim()
         await hand.say(other, 1, "not for a")
@@ -87,7 +93,8 @@ async def test_a_tenants_stream_tells_what_handlers_say_and_how_jobs_end_and_res
     async with stream(url, key.a, last=last) as listening:
         await ask(a)
         await hand.say(await hand.claim(), 5, "another")
-        assert (await listening.facts(1))[0] == [("progress", "another")], "nothing comes twice"
+        told = (await listening.facts(3))[0]
+        assert told == [("queued", None), ("started", None), ("progress", "another")], "nothing comes twice"
     for lost in ("9999999999:9999999999:", "nonsense", "17"):
         async with stream(url, key.a, last=lost) as listening:
             assert [(await listening.next()).event for _ in range(2)] == ["reset", "state"]
@@ -114,6 +121,105 @@ async def test_a_transaction_that_commits_late_is_told_when_it_does(
             assert (await listening.facts(1))[0] == [("progress", "began first")]
     finally:
         await connection.close()
+
+
+async def test_a_tenants_stream_tells_each_event_of_each_job_and_flow_once_in_order_through_reconnects(
+    a: httpx.AsyncClient, url: str, key: Keys, hand: Hand, cell: Cell
+) -> None:
+    """The events of each job and flow, by their own numbers, are what the stream has to tell."""
+
+    told: list[tuple[str, int, str]] = []
+
+    async def is_told(job_id: str, kind: str) -> bool:
+        return (job_id, kind) in [(one, kind) for one, _, kind in told]
+
+    async def work() -> list[str]:
+        steps = [{"kind": "t.work", "name": "one"}, {"kind": "t.work", "after": ["one"]}]
+        flow_id = (await a.post("/v1/flows", json={"name": "f", "steps": steps})).json()["flow_id"]
+        for outcome in ("errored", "released", "failed", "succeeded"):
+            await ask(a)
+            grant = await hand.claim()
+            await asyncio.sleep(random.choice([0, 0.2]))  # a look comes in between, or does not
+            await hand.end(grant, outcome)
+        waiting = await ask(a)
+        for what in ("cancel", "retry", "cancel"):
+            assert (await a.post(f"/v1/jobs/{waiting}/{what}")).status_code == 200
+            await eventually(partial(is_told, waiting, {"cancel": "canceled", "retry": "retried"}[what]))
+        later = (await a.post("/v1/jobs", json={"kind": "t.work", "delay_s": 3600})).json()["job_id"]
+        assert (await a.post(f"/v1/jobs/{later}/cancel")).status_code == 200
+        await eventually(partial(_is_over, a, hand, flow_id))
+        return [f"/v1/flows/{flow_id}"]
+
+    async with stream(url, key.a) as listening:
+        first = await listening.next()
+    assert first.data == {"data": [], "flows": []}
+
+    async def read(last: str) -> None:
+        while True:
+            async with stream(url, key.a, last=last) as listening:  # and leaves after each message
+                message = await listening.next()
+            assert message.event == "patch"
+            last = message.id
+            told.extend((fact["job_id"] or fact["flow_id"], fact["seq"], fact["type"]) for fact in message.data["data"])
+
+    reading = asyncio.create_task(read(first.id))
+    try:
+        expected = await _expected(a, await work())
+
+        async def all_told() -> bool:
+            return reading.done() or len(told) >= len(expected)
+
+        await eventually(all_told)
+    finally:
+        reading.cancel()
+    assert sorted(told) == sorted(expected), "all, and each once"
+    by_subject = {subject: [seq for one, seq, _ in told if one == subject] for subject, _, _ in told}
+    assert all(numbers == sorted(numbers) for numbers in by_subject.values())
+    assert {kind for _, _, kind in told} >= {
+        "scheduled",
+        "queued",
+        "started",
+        "errored",
+        "released",
+        "retried",
+        "canceled",
+    }
+
+
+async def _is_over(a: httpx.AsyncClient, hand: Hand, flow_id: str) -> bool:
+    await upkeep.promote(hand.db)
+    for grant in await jobs.claim(hand.db, hand.worker, ["default"], 1):
+        await hand.end(grant)
+    await flows.tend_flows(hand.db)
+    events = (await a.get(f"/v1/flows/{flow_id}/events")).json()["data"]
+    states = [job["state"] for job in (await a.get("/v1/jobs", params={"limit": 200})).json()["data"]]
+    is_idle = not {"queued", "running", "scheduled", "blocked"} & set(states)
+    return bool(events) and events[-1]["type"] in ("succeeded", "failed") and is_idle
+
+
+async def _expected(a: httpx.AsyncClient, flow_paths: list[str]) -> list[tuple[str, int, str]]:
+    ids = [job["job_id"] for job in (await a.get("/v1/jobs", params={"limit": 200})).json()["data"]]
+    found = []
+    for path in [*(f"/v1/jobs/{one}" for one in ids), *flow_paths]:
+        events = (await a.get(f"{path}/events", params={"limit": 200})).json()["data"]
+        found += [(path.rpartition("/")[2], event["seq"], event["type"]) for event in events]
+    return found
+
+
+async def test_too_much_of_one_tenant_is_a_reset_for_it_and_nothing_to_the_others(
+    a: httpx.AsyncClient,
+    b: httpx.AsyncClient,
+    url: str,
+    key: Keys,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("leasehold.engine.watch.MOST_FACTS", 10)
+    async with stream(url, key.a) as many, stream(url, key.b) as few:
+        assert [(await many.next()).event, (await few.next()).event] == ["state", "state"]
+        await a.post("/v1/jobs:batch", json={"jobs": [{"kind": "t.work"}] * 20})
+        assert [(await many.next()).event for _ in range(2)] == ["reset", "state"]
+        await ask(b)
+        assert (await few.facts(1))[0] == [("queued", None)]
 
 
 async def test_looks_do_not_grow_with_the_number_of_readers(services: Services, cell: Cell) -> None:

@@ -127,6 +127,7 @@ def requests(cell: Cell, key: Keys, of_b: OfB) -> Iterator[tuple[str, str, Any]]
         "key_id": [key.b.key_id, key.operator.key_id],
         "tenant": ["b", str(cell.tenant_b)],
         "queue": ["default"],
+        "kind": ["t.work"],
         "worker_id": [of_b.worker],
     }
     for method, path, operation in OPERATIONS:
@@ -155,9 +156,11 @@ def bodies(operation: dict[str, Any], of_b: OfB) -> Iterator[Any]:
             {"email": f"{PERSON}-next@example.com", "role": "viewer", "tenant": "b"},
             {"email": "somebody@example.com", "role": "viewer"},
         ],
-        "tickets.create": [{"job_id": job} for job in of_b.jobs],
+        "tickets.create": [*({"job_id": job} for job in of_b.jobs), *({"flow_id": flow} for flow in of_b.flows)],
         "tenants.create": [{"name": "b"}],
         "tenants.set": [{"weight": 9}],
+        "queues.limit": [{"max_running": 5}],
+        "kinds.limit": [{"max_running": 5}],
         "secrets.set": [{"value": "a secret of a"}],
         "webhooks.create": [{"url": "https://example.com/of-a", "events": ["*"]}],
         "workers.register": [{"name": "of a"}],

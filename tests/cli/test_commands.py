@@ -51,6 +51,7 @@ def test_run_prints_the_id_alone_on_stdout(here: dict[str, str]) -> None:
     assert said.code == 0
     job_id = UUID(said.out.strip())
     assert f"leasehold jobs get {job_id}" in said.err
+    assert "it will wait: no worker is alive" in said.err
 
 
 def test_run_with_json_prints_one_document(here: dict[str, str]) -> None:

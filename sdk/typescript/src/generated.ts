@@ -684,6 +684,34 @@ export interface Keys {
   data: KeyOut[];
 }
 
+export interface KindLimited {
+  kind: string;
+  max_running: number | null;
+}
+
+export interface KindPaused {
+  kind: string;
+  paused: boolean;
+}
+
+/** A queue, kind or tenant of which only so many jobs run at once, or none while it is paused. */
+export interface LimitOut {
+  what: "queue" | "kind" | "tenant";
+  name: string;
+  max_running: number | null;
+  paused: boolean;
+  running: number;
+}
+
+export interface LimitRequest {
+  /** Jobs at once; null removes the limit. */
+  max_running: number | null;
+}
+
+export interface Limits {
+  data: LimitOut[];
+}
+
 /** What a handler logged. `attempt` is left out of streams. */
 export interface LogLineOut {
   job_id: string;
@@ -740,9 +768,10 @@ export interface MembershipOut {
   role: "owner" | "admin" | "member" | "viewer";
 }
 
-/** The newest jobs of the tenant. */
+/** The newest jobs and flows of the tenant. */
 export interface Overview {
   data: JobSummary[];
+  flows: FlowOut[];
 }
 
 export interface PauseRequest {
@@ -779,6 +808,11 @@ export interface ProblemOut {
   hint?: string | null;
   retry_after?: number | null;
   errors?: FieldProblem[] | null;
+}
+
+export interface QueueLimited {
+  queue: string;
+  max_running: number | null;
 }
 
 export interface QueueOut {
@@ -1128,6 +1162,12 @@ export interface TenantOut {
   max_running: number;
   max_queued: number;
   created_at: string;
+  paused: boolean;
+}
+
+export interface TenantPaused {
+  tenant_id: string;
+  paused: boolean;
 }
 
 export interface TenantRequest {
@@ -1136,6 +1176,8 @@ export interface TenantRequest {
 
 export interface Tenants {
   data: TenantOut[];
+  next_cursor: string | null;
+  has_more: boolean;
 }
 
 export interface TickOut {
@@ -1149,12 +1191,15 @@ export interface TickOut {
 export interface TicketOut {
   ticket: string;
   job_id: string | null;
+  flow_id: string | null;
   expires_at: string;
 }
 
 export interface TicketRequest {
-  /** Whose stream; left out: `/v1/events` or `/v1/logs`. */
+  /** Whose stream; without it and a flow: `/v1/events` or `/v1/logs`. */
   job_id?: string | null;
+  /** Of which flow, instead of a job. */
+  flow_id?: string | null;
 }
 
 export interface Ticks {
@@ -1238,14 +1283,14 @@ export interface Operations {
   "deliveries.list": { asks: { query?: { endpoint_id?: string | null; state?: "pending" | "delivered" | "failed" | null; limit?: number; cursor?: string | null } }; answer: Deliveries };
   /** Send a delivery now: again, or before its time; the receiver sees the same id. */
   "deliveries.resend": { asks: { path: { delivery_id: string } }; answer: DeliverySent };
-  /** The newest jobs, and with `Accept: text/event-stream` what happens to any job of the tenant from then on. */
+  /** The newest jobs and flows, and with `Accept: text/event-stream` all that happens to any of the tenant's. */
   "events.all": { asks: { query?: { last_event_id?: string | null; ticket?: string | null } }; answer: Overview };
   /** Cancel a flow: what has not started never will, what runs is asked to end. */
   "flows.cancel": { asks: { path: { flow_id: string }; body?: CancelRequest | null }; answer: FlowMoved };
   /** Start a flow: all its steps, or none. */
   "flows.create": { asks: { body: FlowRequest }; answer: FlowMade };
-  /** The events of a flow: started, progress, waiting, retried, and how it ended. */
-  "flows.events": { asks: { path: { flow_id: string }; query?: { after?: number; limit?: number } }; answer: Events };
+  /** The events of a flow: a page of JSON, or a live stream with `Accept: text/event-stream`. */
+  "flows.events": { asks: { path: { flow_id: string }; query?: { after?: number; limit?: number; last_event_id?: string | null; ticket?: string | null } }; answer: Events };
   /** One flow, with how many of its steps are in which state. */
   "flows.get": { asks: { path: { flow_id: string } }; answer: FlowOut };
   /** The newest flows first, without counts. */
@@ -1310,6 +1355,14 @@ export interface Operations {
   "keys.list": { asks: { query?: { tenant?: string | null } }; answer: Keys };
   /** Revoke a key: every process refuses it from its next request on. */
   "keys.revoke": { asks: { path: { key_id: string }; query?: { tenant?: string | null } }; answer: null };
+  /** Let so many jobs of a kind run at once, of all tenants together; null: as many as there are workers for. */
+  "kinds.limit": { asks: { path: { kind: string }; body: LimitRequest }; answer: KindLimited };
+  /** Let no job of a kind start; what runs goes on. */
+  "kinds.pause": { asks: { path: { kind: string } }; answer: KindPaused };
+  /** Let a paused kind go on. */
+  "kinds.resume": { asks: { path: { kind: string } }; answer: KindPaused };
+  /** What is limited or paused, beside the limits that every tenant has. */
+  "limits.list": { asks: Record<never, never>; answer: Limits };
   /** Log lines of all jobs, newest first, or with `Accept: text/event-stream` as they come. */
   "logs.list": { asks: { query?: { groups?: string | null; since?: Moment | null; limit?: number; cursor?: string | null; last_event_id?: string | null; ticket?: string | null } }; answer: Logs };
   /** Act in this tenant from now on; null is the installation, for operators. */
@@ -1330,6 +1383,8 @@ export interface Operations {
   "members.remove": { asks: { path: { person_id: string }; query?: { tenant?: string | null } }; answer: null };
   /** Give a person of the tenant another role, from their next request on. */
   "members.set": { asks: { path: { person_id: string }; query?: { tenant?: string | null }; body: MemberChange }; answer: null };
+  /** Let so many jobs of a queue run at once; null: as many as there are workers for. */
+  "queues.limit": { asks: { path: { queue: string }; body: LimitRequest }; answer: QueueLimited };
   /** All queues with what waits and runs in them, counted up to 10,000. */
   "queues.list": { asks: Record<never, never>; answer: Queues };
   /** Let nothing of a queue be claimed; what runs goes on. */
@@ -1370,11 +1425,15 @@ export interface Operations {
   "tenants.create": { asks: { body: TenantRequest }; answer: TenantOut };
   /** One tenant, by name or id. */
   "tenants.get": { asks: { path: { tenant: string } }; answer: TenantOut };
-  /** All tenants by name. */
-  "tenants.list": { asks: Record<never, never>; answer: Tenants };
+  /** Tenants by name. */
+  "tenants.list": { asks: { query?: { limit?: number; cursor?: string | null } }; answer: Tenants };
+  /** Let no job of a tenant start; it may go on asking for them, and what runs goes on. */
+  "tenants.pause": { asks: { path: { tenant: string } }; answer: TenantPaused };
+  /** Let a paused tenant go on. */
+  "tenants.resume": { asks: { path: { tenant: string } }; answer: TenantPaused };
   /** Change a tenant's weight and limits; what is left out stays. */
   "tenants.set": { asks: { path: { tenant: string }; body: TenantChange }; answer: TenantOut };
-  /** A ticket that opens one stream, of a job or of the tenant, once, within a minute. */
+  /** A ticket that opens one stream, of a job, of a flow or of the tenant, once, within a minute. */
   "tickets.create": { asks: { body: TicketRequest }; answer: TicketOut };
   /** Make an endpoint; its secret is shown this once. */
   "webhooks.create": { asks: { body: EndpointRequest }; answer: EndpointMade };
@@ -1459,6 +1518,10 @@ export const operations: { readonly [K in keyof Operations]: Operation } = {
   "keys.create": {"method": "POST", "path": "/v1/keys", "repeat": false, "once": false, "answer": {"ref": "KeyMade"}},
   "keys.list": {"method": "GET", "path": "/v1/keys", "repeat": true, "once": false, "answer": {"ref": "Keys"}},
   "keys.revoke": {"method": "DELETE", "path": "/v1/keys/{key_id}", "repeat": true, "once": false, "answer": null},
+  "kinds.limit": {"method": "PUT", "path": "/v1/kinds/{kind}/limit", "repeat": true, "once": false, "answer": {"ref": "KindLimited"}},
+  "kinds.pause": {"method": "POST", "path": "/v1/kinds/{kind}/pause", "repeat": false, "once": false, "answer": {"ref": "KindPaused"}},
+  "kinds.resume": {"method": "POST", "path": "/v1/kinds/{kind}/resume", "repeat": false, "once": false, "answer": {"ref": "KindPaused"}},
+  "limits.list": {"method": "GET", "path": "/v1/limits", "repeat": true, "once": false, "answer": {"ref": "Limits"}},
   "logs.list": {"method": "GET", "path": "/v1/logs", "repeat": true, "once": false, "answer": {"ref": "Logs"}},
   "me.choose_tenant": {"method": "PUT", "path": "/v1/me/tenant", "repeat": true, "once": false, "answer": null},
   "me.get": {"method": "GET", "path": "/v1/me", "repeat": true, "once": false, "answer": {"ref": "Me"}},
@@ -1469,6 +1532,7 @@ export const operations: { readonly [K in keyof Operations]: Operation } = {
   "members.list": {"method": "GET", "path": "/v1/members", "repeat": true, "once": false, "answer": {"ref": "Members"}},
   "members.remove": {"method": "DELETE", "path": "/v1/members/{person_id}", "repeat": true, "once": false, "answer": null},
   "members.set": {"method": "PUT", "path": "/v1/members/{person_id}", "repeat": true, "once": false, "answer": null},
+  "queues.limit": {"method": "PUT", "path": "/v1/queues/{queue}/limit", "repeat": true, "once": false, "answer": {"ref": "QueueLimited"}},
   "queues.list": {"method": "GET", "path": "/v1/queues", "repeat": true, "once": false, "answer": {"ref": "Queues"}},
   "queues.pause": {"method": "POST", "path": "/v1/queues/{queue}/pause", "repeat": false, "once": false, "answer": {"ref": "QueuePaused"}},
   "queues.resume": {"method": "POST", "path": "/v1/queues/{queue}/resume", "repeat": false, "once": false, "answer": {"ref": "QueuePaused"}},
@@ -1490,6 +1554,8 @@ export const operations: { readonly [K in keyof Operations]: Operation } = {
   "tenants.create": {"method": "POST", "path": "/v1/tenants", "repeat": false, "once": false, "answer": {"ref": "TenantOut"}},
   "tenants.get": {"method": "GET", "path": "/v1/tenants/{tenant}", "repeat": true, "once": false, "answer": {"ref": "TenantOut"}},
   "tenants.list": {"method": "GET", "path": "/v1/tenants", "repeat": true, "once": false, "answer": {"ref": "Tenants"}},
+  "tenants.pause": {"method": "POST", "path": "/v1/tenants/{tenant}/pause", "repeat": false, "once": false, "answer": {"ref": "TenantPaused"}},
+  "tenants.resume": {"method": "POST", "path": "/v1/tenants/{tenant}/resume", "repeat": false, "once": false, "answer": {"ref": "TenantPaused"}},
   "tenants.set": {"method": "PATCH", "path": "/v1/tenants/{tenant}", "repeat": true, "once": false, "answer": {"ref": "TenantOut"}},
   "tickets.create": {"method": "POST", "path": "/v1/tickets", "repeat": false, "once": false, "answer": {"ref": "TicketOut"}},
   "webhooks.create": {"method": "POST", "path": "/v1/webhooks", "repeat": false, "once": false, "answer": {"ref": "EndpointMade"}},
@@ -1561,16 +1627,21 @@ export const shapes: { readonly [name: string]: Shape } = {
   KeyMade: {"type": "object", "required": ["key_id", "tenant_id", "name", "scopes", "created_by", "created_at", "expires_at", "revoked_at", "last_used_at", "queues", "key"], "properties": {"key_id": {"type": "string"}, "tenant_id": {"anyOf": [{"type": "string", "format": "uuid"}, {"type": "null"}]}, "name": {"type": "string"}, "scopes": {"type": "array", "items": {"type": "string", "enum": ["jobs:read", "jobs:write", "work", "admin", "operator"]}}, "created_by": {"type": "string"}, "created_at": {"type": "string", "format": "date-time"}, "expires_at": {"anyOf": [{"type": "string", "format": "date-time"}, {"type": "null"}]}, "revoked_at": {"anyOf": [{"type": "string", "format": "date-time"}, {"type": "null"}]}, "last_used_at": {"anyOf": [{"type": "string", "format": "date-time"}, {"type": "null"}]}, "queues": {"anyOf": [{"type": "array", "items": {"type": "string"}}, {"type": "null"}]}, "key": {"type": "string"}}},
   KeyOut: {"type": "object", "required": ["key_id", "tenant_id", "name", "scopes", "created_by", "created_at", "expires_at", "revoked_at", "last_used_at", "queues"], "properties": {"key_id": {"type": "string"}, "tenant_id": {"anyOf": [{"type": "string", "format": "uuid"}, {"type": "null"}]}, "name": {"type": "string"}, "scopes": {"type": "array", "items": {"type": "string", "enum": ["jobs:read", "jobs:write", "work", "admin", "operator"]}}, "created_by": {"type": "string"}, "created_at": {"type": "string", "format": "date-time"}, "expires_at": {"anyOf": [{"type": "string", "format": "date-time"}, {"type": "null"}]}, "revoked_at": {"anyOf": [{"type": "string", "format": "date-time"}, {"type": "null"}]}, "last_used_at": {"anyOf": [{"type": "string", "format": "date-time"}, {"type": "null"}]}, "queues": {"anyOf": [{"type": "array", "items": {"type": "string"}}, {"type": "null"}]}}},
   Keys: {"type": "object", "required": ["data"], "properties": {"data": {"type": "array", "items": {"ref": "KeyOut"}}}},
+  KindLimited: {"type": "object", "required": ["kind", "max_running"], "properties": {"kind": {"type": "string"}, "max_running": {"anyOf": [{"type": "integer"}, {"type": "null"}]}}},
+  KindPaused: {"type": "object", "required": ["kind", "paused"], "properties": {"kind": {"type": "string"}, "paused": {"type": "boolean"}}},
+  LimitOut: {"type": "object", "required": ["what", "name", "max_running", "paused", "running"], "properties": {"what": {"type": "string", "enum": ["queue", "kind", "tenant"]}, "name": {"type": "string"}, "max_running": {"anyOf": [{"type": "integer"}, {"type": "null"}]}, "paused": {"type": "boolean"}, "running": {"type": "integer"}}},
+  Limits: {"type": "object", "required": ["data"], "properties": {"data": {"type": "array", "items": {"ref": "LimitOut"}}}},
   LogLineOut: {"type": "object", "required": ["job_id", "kind", "attempt", "seq", "at", "level", "message", "fields"], "properties": {"job_id": {"type": "string", "format": "uuid"}, "kind": {"type": "string"}, "attempt": {"anyOf": [{"type": "integer"}, {"type": "null"}]}, "seq": {"type": "integer"}, "at": {"type": "string", "format": "date-time"}, "level": {"type": "string"}, "message": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "fields": {}}},
   Logs: {"type": "object", "required": ["data", "next_cursor", "has_more"], "properties": {"data": {"type": "array", "items": {"ref": "LogLineOut"}}, "next_cursor": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "has_more": {"type": "boolean"}}},
   Me: {"type": "object", "required": ["person", "session_id", "tenant_id", "role", "is_operator", "scopes", "tenants", "csrf_token"], "properties": {"person": {"anyOf": [{"ref": "PersonOut"}, {"type": "null"}]}, "session_id": {"type": "string"}, "tenant_id": {"anyOf": [{"type": "string", "format": "uuid"}, {"type": "null"}]}, "role": {"anyOf": [{"type": "string", "enum": ["owner", "admin", "member", "viewer"]}, {"type": "null"}]}, "is_operator": {"type": "boolean"}, "scopes": {"type": "array", "items": {"type": "string"}}, "tenants": {"type": "array", "items": {"ref": "MembershipOut"}}, "csrf_token": {"anyOf": [{"type": "string"}, {"type": "null"}]}}},
   MemberOut: {"type": "object", "required": ["person_id", "email", "name", "role", "created_at", "signed_in_at"], "properties": {"person_id": {"type": "string", "format": "uuid"}, "email": {"type": "string"}, "name": {"type": "string"}, "role": {"type": "string", "enum": ["owner", "admin", "member", "viewer"]}, "created_at": {"type": "string", "format": "date-time"}, "signed_in_at": {"type": "string", "format": "date-time"}}},
   Members: {"type": "object", "required": ["data"], "properties": {"data": {"type": "array", "items": {"ref": "MemberOut"}}}},
   MembershipOut: {"type": "object", "required": ["tenant_id", "name", "role"], "properties": {"tenant_id": {"type": "string", "format": "uuid"}, "name": {"type": "string"}, "role": {"type": "string", "enum": ["owner", "admin", "member", "viewer"]}}},
-  Overview: {"type": "object", "required": ["data"], "properties": {"data": {"type": "array", "items": {"ref": "JobSummary"}}}},
+  Overview: {"type": "object", "required": ["data", "flows"], "properties": {"data": {"type": "array", "items": {"ref": "JobSummary"}}, "flows": {"type": "array", "items": {"ref": "FlowOut"}}}},
   PersonOut: {"type": "object", "required": ["person_id", "email", "name", "is_operator", "created_at", "signed_in_at"], "properties": {"person_id": {"type": "string", "format": "uuid"}, "email": {"type": "string"}, "name": {"type": "string"}, "is_operator": {"type": "boolean"}, "created_at": {"type": "string", "format": "date-time"}, "signed_in_at": {"type": "string", "format": "date-time"}}},
   PersonSettings: {"type": "object", "properties": {"theme": {"type": "string", "enum": ["system", "light", "dark"]}, "time_zone": {"type": "string"}, "app": {"type": "object"}}},
   ProblemOut: {"type": "object", "required": ["type", "title", "status", "detail", "instance", "code", "request_id"], "properties": {"type": {"type": "string"}, "title": {"type": "string"}, "status": {"type": "integer"}, "detail": {"type": "string"}, "instance": {"type": "string"}, "code": {"type": "string"}, "request_id": {"type": "string"}, "hint": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "retry_after": {"anyOf": [{"type": "integer"}, {"type": "null"}]}, "errors": {"anyOf": [{"type": "array", "items": {"ref": "FieldProblem"}}, {"type": "null"}]}}},
+  QueueLimited: {"type": "object", "required": ["queue", "max_running"], "properties": {"queue": {"type": "string"}, "max_running": {"anyOf": [{"type": "integer"}, {"type": "null"}]}}},
   QueueOut: {"type": "object", "required": ["queue", "paused", "queued", "scheduled", "running"], "properties": {"queue": {"type": "string"}, "paused": {"type": "boolean"}, "queued": {"type": "integer"}, "scheduled": {"type": "integer"}, "running": {"type": "integer"}}},
   QueuePaused: {"type": "object", "required": ["queue", "paused"], "properties": {"queue": {"type": "string"}, "paused": {"type": "boolean"}}},
   Queues: {"type": "object", "required": ["data"], "properties": {"data": {"type": "array", "items": {"ref": "QueueOut"}}}},
@@ -1594,10 +1665,11 @@ export const shapes: { readonly [name: string]: Shape } = {
   StepOut: {"type": "object", "required": ["job_id", "name", "kind", "what", "state", "reason", "after", "finished_at"], "properties": {"job_id": {"type": "string", "format": "uuid"}, "name": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "kind": {"type": "string"}, "what": {"type": "string", "enum": ["job", "approval", "signal", "sleep", "join"]}, "state": {"anyOf": [{"ref": "State"}, {"type": "string", "const": "skipped"}]}, "reason": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "after": {"type": "array", "items": {"type": "string", "format": "uuid"}}, "finished_at": {"anyOf": [{"type": "string", "format": "date-time"}, {"type": "null"}]}}},
   Steps: {"type": "object", "required": ["data", "next_cursor", "has_more"], "properties": {"data": {"type": "array", "items": {"ref": "StepOut"}}, "next_cursor": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "has_more": {"type": "boolean"}}},
   Stopped: {"type": "object", "required": ["released"], "properties": {"released": {"type": "integer"}}},
-  TenantOut: {"type": "object", "required": ["tenant_id", "name", "weight", "max_running", "max_queued", "created_at"], "properties": {"tenant_id": {"type": "string", "format": "uuid"}, "name": {"type": "string"}, "weight": {"type": "number"}, "max_running": {"type": "integer"}, "max_queued": {"type": "integer"}, "created_at": {"type": "string", "format": "date-time"}}},
-  Tenants: {"type": "object", "required": ["data"], "properties": {"data": {"type": "array", "items": {"ref": "TenantOut"}}}},
+  TenantOut: {"type": "object", "required": ["tenant_id", "name", "weight", "max_running", "max_queued", "created_at", "paused"], "properties": {"tenant_id": {"type": "string", "format": "uuid"}, "name": {"type": "string"}, "weight": {"type": "number"}, "max_running": {"type": "integer"}, "max_queued": {"type": "integer"}, "created_at": {"type": "string", "format": "date-time"}, "paused": {"type": "boolean"}}},
+  TenantPaused: {"type": "object", "required": ["tenant_id", "paused"], "properties": {"tenant_id": {"type": "string", "format": "uuid"}, "paused": {"type": "boolean"}}},
+  Tenants: {"type": "object", "required": ["data", "next_cursor", "has_more"], "properties": {"data": {"type": "array", "items": {"ref": "TenantOut"}}, "next_cursor": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "has_more": {"type": "boolean"}}},
   TickOut: {"type": "object", "required": ["tick_at", "outcome", "job_id", "detail", "at"], "properties": {"tick_at": {"type": "string", "format": "date-time"}, "outcome": {"type": "string", "enum": ["fired", "skipped", "missed", "refused"]}, "job_id": {"anyOf": [{"type": "string", "format": "uuid"}, {"type": "null"}]}, "detail": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "at": {"type": "string", "format": "date-time"}}},
-  TicketOut: {"type": "object", "required": ["ticket", "job_id", "expires_at"], "properties": {"ticket": {"type": "string"}, "job_id": {"anyOf": [{"type": "string", "format": "uuid"}, {"type": "null"}]}, "expires_at": {"type": "string", "format": "date-time"}}},
+  TicketOut: {"type": "object", "required": ["ticket", "job_id", "flow_id", "expires_at"], "properties": {"ticket": {"type": "string"}, "job_id": {"anyOf": [{"type": "string", "format": "uuid"}, {"type": "null"}]}, "flow_id": {"anyOf": [{"type": "string", "format": "uuid"}, {"type": "null"}]}, "expires_at": {"type": "string", "format": "date-time"}}},
   Ticks: {"type": "object", "required": ["data"], "properties": {"data": {"type": "array", "items": {"ref": "TickOut"}}}},
   Tokens: {"type": "object", "required": ["access_token", "token_type", "expires_in", "refresh_token"], "properties": {"access_token": {"type": "string"}, "token_type": {"type": "string", "const": "Bearer"}, "expires_in": {"type": "integer"}, "refresh_token": {"type": "string"}}},
   WebhookEvent: {"type": "object", "required": ["id", "type", "api_version", "tenant", "subject_type", "subject_id", "occurred_at", "data"], "properties": {"id": {"type": "string", "format": "uuid"}, "type": {"type": "string"}, "api_version": {"type": "string", "const": "1"}, "tenant": {"type": "string", "format": "uuid"}, "subject_type": {"type": "string"}, "subject_id": {"type": "string"}, "occurred_at": {"type": "string", "format": "date-time"}, "data": {}}},

@@ -141,8 +141,9 @@ async def _by_ticket(request: Request, services: Services) -> Caller | None:
     taken = await engine.take_ticket(services.db, ticket_digest(request.query_params["ticket"]))
     if taken is None:
         return None
-    holder, job_id = taken
-    return _of_holder(holder) if request.path_params.get("job_id") == (job_id and str(job_id)) else None
+    wanted = {"job_id": taken.job_id, "flow_id": taken.flow_id}
+    fits = all(request.path_params.get(name) == (value and str(value)) for name, value in wanted.items())
+    return _of_holder(taken.holder) if fits else None
 
 
 async def _by_cookie(request: Request, services: Services) -> Caller:

@@ -1,16 +1,17 @@
-"""Live events of a job as server-sent events: ``state``, ``patch``, ``end``, ``reset``.
+"""Live events of a job or a flow as server-sent events: ``state``, ``patch``, ``end``, ``reset``.
 
-The id of a message is the number of the job's newest event that the reader then knows, so ``Last-Event-ID`` says
+The id of a message is the number of the newest event that the reader then knows, so ``Last-Event-ID`` says
 exactly where to go on: nothing is lost and nothing comes twice.
 """
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack
-from typing import Any
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import AsyncExitStack, ExitStack
+from dataclasses import dataclass
+from typing import Annotated, Any
 from uuid import UUID
 
-from fastapi import Response
+from fastapi import Header, Query, Request, Response
 from starlette.types import Receive, Scope, Send
 
 from leasehold.api.answers import encode, plain
@@ -18,7 +19,9 @@ from leasehold.api.auth import Caller
 from leasehold.api.follower import Follower
 from leasehold.api.hub import News
 from leasehold.api.services import Services
+from leasehold.api.subjects import JOB, Subject
 from leasehold.engine import jobs, watch
+from leasehold.engine.flows import FlowInfo
 from leasehold.job import Event, Job
 
 PING_SECONDS = 15.0
@@ -27,25 +30,47 @@ PING = b": ping\n\n"
 #: A reader that takes nothing for so long is gone, or might as well be.
 SLOW_SECONDS = 30.0
 _PAGE = 1000
+#: What a route that answers with either says of it.
+PAGE_OR_STREAM: dict[int | str, dict[str, Any]] = {
+    200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}, "description": "A page, or a stream"},
+    204: {"description": "The stream had ended: the browser need not come back"},
+}
+LastId = Annotated[str | None, Header(description="Go on after this message; browsers send it.")]
+LastIdQuery = Annotated[
+    str | None, Query(alias="last_event_id", max_length=2000, description="The same, where no header can be sent.")
+]
+Ticket = Annotated[str | None, Query(max_length=100, description="Instead of a key, once.")]
 #: Streams tell how a job goes; what it is about is at its own address.
 _LEFT_OUT = frozenset({"payload", "result"})
 
 
+def is_wanted(request: Request) -> bool:
+    return "text/event-stream" in request.headers.get("accept", "")
+
+
 async def open_stream(
-    services: Services, caller: Caller, job_id: UUID, last_event_id: str | None, *, only: str | None = None
+    services: Services,
+    caller: Caller,
+    subject_id: UUID,
+    last_event_id: str | None,
+    *,
+    subject: Subject = JOB,
+    only: str | None = None,
 ) -> Response:
     """The stream, or 204 for whoever has seen the end; of all events, or of one type alone."""
-    await jobs.get_job(services.db, caller.tenant, job_id)  # only what is the tenant's own is followed
+    await subject.own(services.db, caller.tenant, subject_id)  # only what is the tenant's own is followed
     async with AsyncExitStack() as stack:
         # It follows before it looks: what happens in between is then in both, and its number tells.
-        follower = stack.enter_context(services.hub.follow(caller.tenant, job_id))
-        head = await services.hub.begin(caller.tenant, job_id)
+        follower = stack.enter_context(services.hub.follow(caller.tenant, subject_id, subject))
+        head = await services.hub.begin(caller.tenant, subject_id)
         after = _number(last_event_id)
         if after == head.seq and head.ended:
             return Response(None, 204)
-        job = await jobs.get_job(services.db, caller.tenant, job_id)
-        missed = None if after is None or after > head.seq else await _missed(services, caller, job_id, after, head.seq)
-        chunks = _chunks(follower, job, head, after, missed, only)
+        found = await subject.get(services.db, caller.tenant, subject_id)
+        missed = (
+            None if after is None or after > head.seq else await _missed(services, caller, subject_id, after, head.seq)
+        )
+        chunks = _chunks(follower, found, head, after, missed, only)
         return EventStream(chunks, stack.pop_all())
     raise AssertionError("unreachable")
 
@@ -80,16 +105,61 @@ class EventStream(Response):
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    """One of a stream. Whoever comes back names the id of the last one they saw."""
+
+    event: str
+    id: int | str
+    data: dict[str, Any]
+
+
+def open_other(services: Services, tenant: UUID, messages: AsyncGenerator[Message, None]) -> Response:
+    """A stream of messages that are not of the hub: counted, pinged and let go when the server stops like all."""
+    with ExitStack() as stack:
+        stack.enter_context(services.hub.counted(tenant))
+        following = AsyncExitStack()
+        following.push_async_callback(messages.aclose)
+        following.callback(stack.pop_all().close)
+        return EventStream(_written(services, messages), following)
+    raise AssertionError("unreachable")
+
+
+async def _written(services: Services, messages: AsyncGenerator[Message, None]) -> AsyncIterator[bytes]:
+    yield RETRY
+    closing = asyncio.create_task(services.hub.closed())
+    coming: asyncio.Future[Message | None] | None = None
+    try:
+        while True:
+            coming = coming or asyncio.ensure_future(anext(messages, None))
+            either: set[asyncio.Future[Any]] = {coming, closing}
+            done, _ = await asyncio.wait(either, timeout=PING_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+            if coming in done:
+                if (one := coming.result()) is None:
+                    return
+                coming = None
+                yield message(one.event, one.id, one.data)
+            elif closing in done:
+                return
+            else:
+                yield PING
+    finally:
+        tasks = [task for task in (coming, closing) if task]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
 async def _left(receive: Receive) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass
 
 
-async def _missed(services: Services, caller: Caller, job_id: UUID, after: int, head: int) -> list[Event] | None:
+async def _missed(services: Services, caller: Caller, subject_id: UUID, after: int, head: int) -> list[Event] | None:
     """What happened between two numbers, or None where some of it is not kept any more."""
     found: list[Event] = []
     while after < head:
-        some = await jobs.events_since(services.db, caller.tenant, job_id, after, _PAGE)
+        some = await jobs.events_since(services.db, caller.tenant, subject_id, after, _PAGE)
         if [event.seq for event in some] != list(range(after + 1, after + 1 + len(some))) or not some:
             return None
         found += some
@@ -99,7 +169,7 @@ async def _missed(services: Services, caller: Caller, job_id: UUID, after: int, 
 
 async def _chunks(
     follower: Follower[News],
-    job: Job,
+    found: Job | FlowInfo,
     head: watch.Head,
     after: int | None,
     missed: list[Event] | None,
@@ -110,15 +180,15 @@ async def _chunks(
     if missed is None:
         if after is not None:
             yield message("reset", head.seq, {"reason": "the events after the last one seen are not kept"})
-        yield message("state", head.seq, plain(job, without=_LEFT_OUT))
+        yield message("state", head.seq, plain(found, without=_LEFT_OUT))
     else:
         for event in missed:
             if only in (None, event.type):
                 yield message("patch", event.seq, plain(event))
             sent = event.seq
-    # The head decides, not the job: that was read a moment later, and may have ended with events not yet told.
+    # The head decides, not what was found: that was read a moment later, and may have ended with events not yet told.
     if head.ended and sent == head.seq:
-        yield message("end", sent, plain(job, without=_LEFT_OUT))
+        yield message("end", sent, plain(found, without=_LEFT_OUT))
         return
     while True:
         try:

@@ -122,20 +122,33 @@ class Feed:
                 await asyncio.sleep(1.0)
 
     async def _look(self) -> None:
-        if self._snapshot is None:  # the last one has left meanwhile
+        if (before := self._snapshot) is None:  # the last one has left meanwhile
             return
-        news = await watch.tenant_news(self._db, list(self._followers), self._snapshot)
+        news = await watch.tenant_news(self._db, list(self._followers), before)
         if not self._followers:
             return
+        by_tenant = _by_tenant(news) if news.complete else await self._one_by_one(before, news.snapshot)
+        if not self._followers:  # the last one has left meanwhile
+            return
         self._snapshot = news.snapshot
-        by_tenant: dict[UUID, list[Fact]] = {}
-        for fact in news.facts:
-            by_tenant.setdefault(fact.tenant_id, []).append(fact)
-        for tenant, followers in self._followers.items():
-            facts = by_tenant.get(tenant, []) if news.complete else None
-            if facts or facts is None:
-                for follower in followers:
-                    follower.give(Patch(snapshot=news.snapshot, facts=facts))
+        for tenant, facts in by_tenant.items():
+            for follower in self._followers.get(tenant, ()):
+                follower.give(Patch(snapshot=news.snapshot, facts=facts))
+
+    async def _one_by_one(self, before: str, until: str) -> dict[UUID, list[Fact] | None]:
+        """For all together it was too much: that of one tenant must not cost the others their news."""
+        found: dict[UUID, list[Fact] | None] = {}
+        for tenant in list(self._followers):
+            news = await watch.tenant_news(self._db, [tenant], before, until=until)
+            found[tenant] = news.facts if news.complete else None
+        return {tenant: facts for tenant, facts in found.items() if facts is None or facts}
+
+
+def _by_tenant(news: watch.News) -> dict[UUID, list[Fact] | None]:
+    found: dict[UUID, list[Fact]] = {}
+    for fact in news.facts:
+        found.setdefault(fact.tenant_id, []).append(fact)
+    return dict(found)
 
 
 def is_snapshot(text: str) -> bool:

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from fastapi import Query, Request, Response
 
+from leasehold.api import events as stream
 from leasehold.api.answers import Answer, answer, decode_cursor, page, plain, tagged
 from leasehold.api.auth import Caller, SignedIn
 from leasehold.api.idempotency import IdempotencyKey, once
@@ -29,6 +30,7 @@ from leasehold.api.models import (
 )
 from leasehold.api.route import needs, router
 from leasehold.api.services import services_of
+from leasehold.api.subjects import FLOW
 from leasehold.engine import flows as engine
 from leasehold.engine import jobs
 from leasehold.engine.database import Database
@@ -114,9 +116,10 @@ async def steps(
 @routes.get(
     "/v1/flows/{flow_id}/events",
     operation_id="flows.events",
-    summary="The events of a flow: started, progress, waiting, retried, and how it ended",
+    summary="The events of a flow: a page of JSON, or a live stream with `Accept: text/event-stream`",
     response_model=Events,
-    openapi_extra=READ,
+    responses=stream.PAGE_OR_STREAM,
+    openapi_extra=needs("jobs:read", tickets=True),
 )
 async def events(
     request: Request,
@@ -124,7 +127,13 @@ async def events(
     flow_id: Id,
     after: Annotated[int, Query(ge=0, le=2_000_000_000, description="Only events after this number.")] = 0,
     limit: Limit = 100,
+    last_event_id: stream.LastId = None,
+    last_event_id_query: stream.LastIdQuery = None,
+    ticket: stream.Ticket = None,
 ) -> Response:
+    if stream.is_wanted(request):
+        last = last_event_id or last_event_id_query
+        return await stream.open_stream(services_of(request), caller, flow_id, last, subject=FLOW)
     await _flows(request, caller).get(flow_id, counted=False)
     found = await jobs.events_since(services_of(request).db, caller.tenant, flow_id, after, limit + 1)
     data, more = found[:limit], len(found) > limit

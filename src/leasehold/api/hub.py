@@ -1,9 +1,9 @@
 """The hub of the streams: one look at the database for all of them, however many clients there are.
 
 Workers tell that there is news (LISTEN, one connection for each process). Then, while anybody follows a job, one query
-asks how far all followed jobs are; only for those that went on their events are read, once for each job, and handed to
-everybody who follows it. Clients never query by themselves after their first look. News may be lost, and what others do
-to a job (cancel it, retry it) is not told: so there is a look each second too.
+asks how far all followed jobs are, and another one flows; only for those that went on their events are read, once for
+each, and handed to everybody who follows it. Clients never query by themselves after their first look. News may be
+lost, and what others do to a job (cancel it, retry it) is not told: so there is a look each second too.
 """
 
 import asyncio
@@ -20,33 +20,36 @@ from leasehold.api.feed import Feed
 from leasehold.api.follower import POLL_SECONDS, TICK_SECONDS, Follower
 from leasehold.api.problems import Problem
 from leasehold.api.ready import Ready
+from leasehold.api.subjects import FLOW, JOB, Subject, has_ended
 from leasehold.engine import jobs, watch
 from leasehold.engine.database import Database
+from leasehold.engine.flows import FlowInfo
 from leasehold.engine.wakeups import Listener, news_channel, ready_channel
 from leasehold.errors import LeaseholdError, NotFound, Unreachable
 from leasehold.job import Event, Job
 from leasehold.log import emit
 from leasehold.settings import Settings
 
-#: Jobs in one look at most.
-_MOST_JOBS = 2000
-#: Jobs whose events are read at the same time.
+#: Jobs or flows in one look at most.
+_MOST = 2000
+#: Jobs or flows whose events are read at the same time.
 _AT_ONCE = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class News:
-    """Something new about a job: an event, or its end."""
+    """Something new about a job or a flow: an event, or its end."""
 
     seq: int
     event: Event | None = None
-    ended: Job | None = None
+    ended: Job | FlowInfo | None = None
 
 
 @dataclass(slots=True, kw_only=True)
 class _Followed:
+    subject: Subject
     tenant: UUID
-    job_id: UUID
+    id: UUID
     head: int | None = None  # None until the first follower has had its look
     ended: bool = False  # and the followers know
     followers: set[Follower[News]] = field(default_factory=set)
@@ -78,7 +81,7 @@ class Hub:
         schema = db.target.schema
         also = {ready_channel(schema): self.ready.heard}
         self._listener = Listener(db.target, self._heard, channel=news_channel(schema), also=also)
-        self._closed = False
+        self._closing = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> Self:
@@ -112,30 +115,36 @@ class Hub:
 
     @property
     def is_closed(self) -> bool:
-        return self._closed
+        return self._closing.is_set()
+
+    async def closed(self) -> None:
+        """Returns when the server stops."""
+        await self._closing.wait()
 
     def close(self) -> None:
         """Let go of every follower: the server stops, and they come back to another."""
-        self._closed = True
+        self._closing.set()
         self.ready.close()
         self.feed.close()
         for followed in self._followed.values():
             followed.let_go()
 
     @contextmanager
-    def follow(self, tenant: UUID, job_id: UUID) -> Iterator[Follower[News]]:
-        """What is new about a job of the tenant, after the number that ``begin`` gives."""
+    def follow(self, tenant: UUID, subject_id: UUID, subject: Subject = JOB) -> Iterator[Follower[News]]:
+        """What is new about a job or a flow of the tenant, after the number that ``begin`` gives."""
         with self.counted(tenant):
             follower: Follower[News] = Follower()
-            followed = self._followed.setdefault((tenant, job_id), _Followed(tenant=tenant, job_id=job_id))
+            followed = self._followed.setdefault(
+                (tenant, subject_id), _Followed(subject=subject, tenant=tenant, id=subject_id)
+            )
             followed.followers.add(follower)
             self._someone.set()
-            if self._closed:
+            if self.is_closed:
                 follower.drop()
             try:
                 yield follower
             finally:
-                self._leave(tenant, job_id, follower)
+                self._leave(tenant, subject_id, follower)
 
     @contextmanager
     def counted(self, tenant: UUID) -> Iterator[None]:
@@ -155,12 +164,13 @@ class Hub:
             if not self._by_tenant[tenant]:
                 del self._by_tenant[tenant]
 
-    async def begin(self, tenant: UUID, job_id: UUID) -> watch.Head:
-        """How far the job is: what comes after is news. Whoever reads the job from now on sees at least that much."""
-        heads = await watch.job_heads(self._db, [job_id])
-        if job_id not in heads:
-            raise NotFound(f"there is no job {job_id}")
-        head, followed = heads[job_id], self._followed[tenant, job_id]
+    async def begin(self, tenant: UUID, subject_id: UUID) -> watch.Head:
+        """How far it is: what comes after is news. Whoever reads it from now on sees at least that."""
+        followed = self._followed[tenant, subject_id]
+        heads = await followed.subject.heads(self._db, [subject_id])
+        if subject_id not in heads:
+            raise NotFound(f"there is no {followed.subject.word} {subject_id}")
+        head = heads[subject_id]
         if followed.head is None:
             followed.head = head.seq
         # Somebody who looked at the same time saw more: the hub tells what comes after that, and the end.
@@ -175,17 +185,17 @@ class Hub:
             try:
                 async with asyncio.timeout(seconds):
                     while (news := await follower.next(seconds)) is not None:
-                        if news.ended:
+                        if isinstance(news.ended, Job):
                             return news.ended
             except TimeoutError:
                 pass
             return None
 
-    def _leave(self, tenant: UUID, job_id: UUID, follower: Follower[News]) -> None:
-        followed = self._followed[tenant, job_id]
+    def _leave(self, tenant: UUID, subject_id: UUID, follower: Follower[News]) -> None:
+        followed = self._followed[tenant, subject_id]
         followed.followers.discard(follower)
         if not followed.followers:
-            del self._followed[tenant, job_id]
+            del self._followed[tenant, subject_id]
         if not self._followed:
             self._someone.clear()
 
@@ -208,17 +218,20 @@ class Hub:
         self._news.clear()
 
     async def _look(self) -> None:
-        known = [followed for followed in self._followed.values() if followed.head is not None]
-        for first in range(0, len(known), _MOST_JOBS):
-            part = known[first : first + _MOST_JOBS]
-            heads = await watch.job_heads(self._db, [followed.job_id for followed in part])
-            for followed in part:
-                if followed.job_id not in heads:
-                    followed.let_go()
-            moved = [followed for followed in part if followed.has_news(heads.get(followed.job_id))]
-            for some in range(0, len(moved), _AT_ONCE):
-                group = moved[some : some + _AT_ONCE]
-                await asyncio.gather(*(self._tell(followed, heads[followed.job_id]) for followed in group))
+        for subject in (JOB, FLOW):
+            known = [one for one in self._followed.values() if one.subject is subject and one.head is not None]
+            for first in range(0, len(known), _MOST):
+                await self._look_at(subject, known[first : first + _MOST])
+
+    async def _look_at(self, subject: Subject, some: list[_Followed]) -> None:
+        heads = await subject.heads(self._db, [followed.id for followed in some])
+        for followed in some:
+            if followed.id not in heads:
+                followed.let_go()
+        moved = [followed for followed in some if followed.has_news(heads.get(followed.id))]
+        for first in range(0, len(moved), _AT_ONCE):
+            group = moved[first : first + _AT_ONCE]
+            await asyncio.gather(*(self._tell(followed, heads[followed.id]) for followed in group))
 
     async def _tell(self, followed: _Followed, head: watch.Head) -> None:
         try:
@@ -230,12 +243,12 @@ class Hub:
 
     async def _read(self, followed: _Followed, head: watch.Head) -> None:
         assert followed.head is not None
-        for event in await jobs.events_since(self._db, followed.tenant, followed.job_id, followed.head):
+        for event in await jobs.events_since(self._db, followed.tenant, followed.id, followed.head):
             followed.head, followed.ended = event.seq, False
             followed.give(News(seq=event.seq, event=event))
         if not head.ended or followed.head != head.seq:
             return  # the next look tells of the end, if there is one
-        job = await jobs.get_job(self._db, followed.tenant, followed.job_id)
-        if job.state.is_outcome:
+        found = await followed.subject.get(self._db, followed.tenant, followed.id)
+        if has_ended(found):
             followed.ended = True
-            followed.give(News(seq=head.seq, ended=job))
+            followed.give(News(seq=head.seq, ended=found))

@@ -204,10 +204,7 @@ async def explain(request: Request, caller: SignedIn, job_id: Id) -> Response:
     operation_id="jobs.events",
     summary="The events of a job: a page of JSON, or a live stream with `Accept: text/event-stream`",
     response_model=Events,
-    responses={
-        200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}, "description": "A page, or a stream"},
-        204: {"description": "The stream had ended: the browser need not come back"},
-    },
+    responses=stream.PAGE_OR_STREAM,
     openapi_extra=needs("jobs:read", tickets=True),
 )
 async def events(
@@ -216,13 +213,11 @@ async def events(
     job_id: Id,
     after: Annotated[int, Query(ge=0, le=2_000_000_000, description="Only events after this number.")] = 0,
     limit: Limit = 100,
-    last_event_id: Annotated[str | None, Header(description="Go on after this number; browsers send it.")] = None,
-    last_event_id_query: Annotated[
-        str | None, Query(alias="last_event_id", max_length=20, description="The same, where no header can be sent.")
-    ] = None,
-    ticket: Annotated[str | None, Query(max_length=100, description="Instead of a key, once.")] = None,
+    last_event_id: stream.LastId = None,
+    last_event_id_query: stream.LastIdQuery = None,
+    ticket: stream.Ticket = None,
 ) -> Response:
-    if "text/event-stream" in request.headers.get("accept", ""):
+    if stream.is_wanted(request):
         return await stream.open_stream(services_of(request), caller, job_id, last_event_id or last_event_id_query)
     await _get(request, caller, job_id)
     found = await jobs.events_since(services_of(request).db, caller.tenant, job_id, after, limit + 1)

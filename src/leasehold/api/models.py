@@ -2,10 +2,10 @@
 
 import re
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 from uuid import UUID
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer, WithJsonSchema
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer, WithJsonSchema, model_validator
 from pydantic.json_schema import SkipJsonSchema
 
 from leasehold.job import State
@@ -64,6 +64,7 @@ Kind = Annotated[
 Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_.-]{0,62}$", max_length=63, examples=["default", "acme"])]
 # 22 characters of base64 for the 16 bytes of an id: the last one has two bits only.
 Cursor = Annotated[str, Field(pattern="^[A-Za-z0-9_-]{21}[AQgw]$", description="next_cursor of the page before.")]
+JobKey = Annotated[str, Field(pattern=r"^[^\x00]+$", max_length=255)]  # PostgreSQL keeps no NUL
 SignalKey = Annotated[str, Field(pattern=r"^[^\x00]+$", max_length=255)]  # PostgreSQL keeps no NUL
 #: A gate; a class of gates ends in a colon.
 GateName = Annotated[
@@ -93,9 +94,7 @@ class JobRequest(Ask):
 
     kind: Kind
     payload: Any = Field(default_factory=dict, description="Any JSON; {} if it is left out.")
-    key: str | None = Field(
-        None, min_length=1, max_length=255, description="The same key of the same kind is the same job."
-    )
+    key: JobKey | None = Field(None, description="The same key of the same kind is the same job.")
     queue: Name | None = None
     priority: Priority | None = Field(None, description="0 critical, 1 high, 2 normal, 3 low.")
     run_at: Moment | None = Field(None, description="Not before this time, at most ten years ahead.")
@@ -171,7 +170,7 @@ class JobFilter(Ask):
     kind: Kind | SkipJsonSchema[None] = None
     queue: Name | SkipJsonSchema[None] = None
     tag: Annotated[str, Field(min_length=1, max_length=100)] | SkipJsonSchema[None] = None
-    key: Annotated[str, Field(min_length=1, max_length=255)] | SkipJsonSchema[None] = None
+    key: JobKey | SkipJsonSchema[None] = None
     created_after: Moment | SkipJsonSchema[None] = None
     created_before: Moment | SkipJsonSchema[None] = None
 
@@ -259,18 +258,33 @@ class TicketRequest(Ask):
         json_schema_extra={
             "examples": [
                 {"job_id": "0190a000-0000-7000-8000-00000000000a"},
-                {"job_id": "0190b000-0000-7000-8000-00000000000b"},
+                {"flow_id": "0190b000-0000-7000-8000-00000000000b"},
             ]
         },
     )
 
-    job_id: Id | None = Field(None, description="Whose stream; left out: `/v1/events` or `/v1/logs`.")
+    job_id: Id | None = Field(None, description="Whose stream; without it and a flow: `/v1/events` or `/v1/logs`.")
+    flow_id: Id | None = Field(None, description="Of which flow, instead of a job.")
+
+    @model_validator(mode="after")
+    def _one(self) -> Self:
+        if self.job_id and self.flow_id:
+            raise ValueError("a ticket is for a job or for a flow, not for both")
+        return self
 
 
 class TenantRequest(Ask):
     model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"name": "acme"}, {"name": "globex"}]})
 
     name: Name
+
+
+class LimitRequest(Ask):
+    model_config = ConfigDict(
+        extra="forbid", json_schema_extra={"examples": [{"max_running": 20}, {"max_running": None}]}
+    )
+
+    max_running: Running | None = Field(description="Jobs at once; null removes the limit.")
 
 
 class TenantChange(Ask):
@@ -656,6 +670,40 @@ class QueuePaused(BaseModel):
     paused: bool
 
 
+class KindPaused(BaseModel):
+    kind: str
+    paused: bool
+
+
+class TenantPaused(BaseModel):
+    tenant_id: UUID
+    paused: bool
+
+
+class QueueLimited(BaseModel):
+    queue: str
+    max_running: int | None
+
+
+class KindLimited(BaseModel):
+    kind: str
+    max_running: int | None
+
+
+class LimitOut(BaseModel):
+    """A queue, kind or tenant of which only so many jobs run at once, or none while it is paused."""
+
+    what: Literal["queue", "kind", "tenant"]
+    name: str
+    max_running: int | None
+    paused: bool
+    running: int
+
+
+class Limits(BaseModel):
+    data: list[LimitOut]
+
+
 class WorkerOut(BaseModel):
     worker_id: UUID
     name: str
@@ -677,6 +725,7 @@ class TenantOut(BaseModel):
     max_running: int
     max_queued: int
     created_at: datetime
+    paused: bool
 
 
 class KeyOut(BaseModel):
@@ -701,6 +750,7 @@ class KeyMade(KeyOut):
 class TicketOut(BaseModel):
     ticket: str
     job_id: UUID | None
+    flow_id: UUID | None
     expires_at: datetime
 
 
@@ -860,6 +910,8 @@ class Workers(BaseModel):
 
 class Tenants(BaseModel):
     data: list[TenantOut]
+    next_cursor: str | None
+    has_more: bool
 
 
 class Keys(BaseModel):
@@ -873,9 +925,10 @@ class Jobs(BaseModel):
 
 
 class Overview(BaseModel):
-    """The newest jobs of the tenant."""
+    """The newest jobs and flows of the tenant."""
 
     data: list[JobSummary]
+    flows: list[FlowOut]
 
 
 class AuditLog(BaseModel):

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Annotated, Any
 from uuid import UUID
 
-from fastapi import Header, Query, Request, Response
+from fastapi import Query, Request, Response
 
 from leasehold.api import events
 from leasehold.api.answers import answer, plain
@@ -20,29 +20,22 @@ from leasehold.api.models import Id, Logs, Moment, Overview
 from leasehold.api.route import needs, router
 from leasehold.api.services import Services, services_of
 from leasehold.engine import jobs
+from leasehold.engine.flows import Flows
 from leasehold.engine.watch import Fact
 from leasehold.job import LogLine
 
 routes = router("events")
 _READ = needs("jobs:read", tickets=True)
-#: The newest jobs that a stream begins with.
+#: The newest jobs and flows that a stream begins with.
 _NEWEST = 100
 _LEFT_OUT = frozenset({"payload", "result"})
 #: A cursor: microseconds, job and number of a log line.
 _PLACE = struct.Struct(">Q16sI")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _LATEST = 253_402_214_400_000_000  # of the year 9999
-_EITHER: dict[int | str, dict[str, Any]] = {
-    200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}, "description": "A page, or a stream"}
-}
+_EITHER: dict[int | str, dict[str, Any]] = {200: events.PAGE_OR_STREAM[200]}  # the stream of a tenant has no end
 
 Limit = Annotated[int, Query(ge=1, le=200)]
-LastId = Annotated[str | None, Header(description="Go on after this message; browsers send it.")]
-LastIdQuery = Annotated[
-    str | None,
-    Query(alias="last_event_id", max_length=2000, description="The same, where no header can be sent."),
-]
-Ticket = Annotated[str | None, Query(max_length=100, description="Instead of a key, once.")]
 Groups = Annotated[
     str | None,
     Query(
@@ -60,7 +53,7 @@ LogCursor = Annotated[
 @routes.get(
     "/v1/events",
     operation_id="events.all",
-    summary="The newest jobs, and with `Accept: text/event-stream` what happens to any job of the tenant from then on",
+    summary="The newest jobs and flows, and with `Accept: text/event-stream` all that happens to any of the tenant's",
     response_model=Overview,
     responses=_EITHER,
     openapi_extra=_READ,
@@ -68,17 +61,18 @@ LogCursor = Annotated[
 async def all_events(
     request: Request,
     caller: SignedIn,
-    last_event_id: LastId = None,
-    last_event_id_query: LastIdQuery = None,
-    ticket: Ticket = None,
+    last_event_id: events.LastId = None,
+    last_event_id_query: events.LastIdQuery = None,
+    ticket: events.Ticket = None,
 ) -> Response:
     services = services_of(request)
 
     async def state() -> dict[str, Any]:
         newest = await jobs.list_jobs(services.db, caller.tenant, {}, limit=_NEWEST)
-        return {"data": [plain(job, without=_LEFT_OUT) for job in newest]}
+        flows = await Flows(services.db, caller.tenant, lambda: None).list(limit=_NEWEST)
+        return {"data": [plain(job, without=_LEFT_OUT) for job in newest], "flows": [plain(flow) for flow in flows]}
 
-    if _wants_stream(request):
+    if events.is_wanted(request):
         return await _open(services, caller, last_event_id or last_event_id_query, state=state, show=_facts)
     return answer(await state())
 
@@ -98,14 +92,14 @@ async def list_logs(
     since: Moment | None = None,
     limit: Limit = 100,
     cursor: LogCursor = None,
-    last_event_id: LastId = None,
-    last_event_id_query: LastIdQuery = None,
-    ticket: Ticket = None,
+    last_event_id: events.LastId = None,
+    last_event_id_query: events.LastIdQuery = None,
+    ticket: events.Ticket = None,
 ) -> Response:
     services, chosen = services_of(request), groups.split(",") if groups else None
     read = partial(jobs.list_logs, services.db, caller.tenant, groups=chosen, since=since, before=_place(cursor))
     found = await read(limit=limit + 1)
-    if _wants_stream(request):
+    if events.is_wanted(request):
         told: set[tuple[UUID, int]] = set()  # a line that comes while the stream begins may be in its state too
 
         async def state() -> dict[str, Any]:
@@ -126,7 +120,7 @@ async def list_logs(
     operation_id="jobs.logs",
     summary="Log lines of a job, oldest first, or with `Accept: text/event-stream` until its end",
     response_model=Logs,
-    responses={**_EITHER, 204: {"description": "The stream had ended: the browser need not come back"}},
+    responses=events.PAGE_OR_STREAM,
     openapi_extra=_READ,
 )
 async def job_logs(
@@ -135,12 +129,12 @@ async def job_logs(
     job_id: Id,
     after: Annotated[int, Query(ge=0, le=2_000_000_000, description="Only lines after this number.")] = 0,
     limit: Limit = 100,
-    last_event_id: LastId = None,
-    last_event_id_query: LastIdQuery = None,
-    ticket: Ticket = None,
+    last_event_id: events.LastId = None,
+    last_event_id_query: events.LastIdQuery = None,
+    ticket: events.Ticket = None,
 ) -> Response:
     services = services_of(request)
-    if _wants_stream(request):
+    if events.is_wanted(request):
         last = last_event_id or last_event_id_query or str(after)
         return await events.open_stream(services, caller, job_id, last, only="log")
     found = await jobs.job_logs(services.db, caller.tenant, job_id, after, limit + 1)
@@ -214,10 +208,6 @@ def _line(fact: Fact) -> dict[str, Any]:
 
 def _is_of(kind: str, groups: Sequence[str] | None) -> bool:
     return groups is None or kind in groups or kind.partition(".")[0] in groups
-
-
-def _wants_stream(request: Request) -> bool:
-    return "text/event-stream" in request.headers.get("accept", "")
 
 
 def _cursor(line: LogLine) -> str:

@@ -1,32 +1,36 @@
 """``/v1/tenants``: customers and their limits, for the operator."""
 
-from uuid import UUID
+from typing import Annotated
 
-from fastapi import Request, Response
+from fastapi import Query, Request, Response
 
 from leasehold.api.answers import answer
 from leasehold.api.auth import SignedIn
-from leasehold.api.models import TenantChange, TenantOut, TenantRequest, Tenants
+from leasehold.api.models import Name, TenantChange, TenantOut, TenantRequest, Tenants
 from leasehold.api.route import needs, router
 from leasehold.api.services import services_of
 from leasehold.engine import tenants
-from leasehold.engine.database import Database
 from leasehold.engine.scope import Scope
-from leasehold.job import Tenant
 
 routes = router("tenants")
 _OPERATOR = needs("operator")
+
+Limit = Annotated[int, Query(ge=1, le=200)]
 
 
 @routes.get(
     "/v1/tenants",
     operation_id="tenants.list",
-    summary="All tenants by name",
+    summary="Tenants by name",
     response_model=Tenants,
     openapi_extra=_OPERATOR,
 )
-async def list_(request: Request, caller: SignedIn) -> Response:
-    return answer({"data": await tenants.list_tenants(services_of(request).operator)})
+async def list_(request: Request, caller: SignedIn, limit: Limit = 50, cursor: Name | None = None) -> Response:
+    found = await tenants.page_of_tenants(services_of(request).operator, after=cursor or "", limit=limit + 1)
+    data, more = found[:limit], len(found) > limit
+    last = data[-1].name if more else None
+    headers = {"Link": f'</v1/tenants?limit={limit}&cursor={last}>; rel="next"'} if more else {}
+    return answer({"data": data, "next_cursor": last, "has_more": more}, headers=headers)
 
 
 @routes.post(
@@ -39,7 +43,7 @@ async def list_(request: Request, caller: SignedIn) -> Response:
 )
 async def create(request: Request, caller: SignedIn, body: TenantRequest) -> Response:
     async with Scope.open(services_of(request).operator, tenant=None, actor=caller.actor) as scope:
-        tenant = await _one(scope, await tenants.create_tenant(scope, body.name))
+        tenant = await tenants.get_tenant(scope, await tenants.create_tenant(scope, body.name))
     return answer(tenant, status=201, headers={"Location": f"/v1/tenants/{tenant.tenant_id}"})
 
 
@@ -52,7 +56,7 @@ async def create(request: Request, caller: SignedIn, body: TenantRequest) -> Res
 )
 async def get(request: Request, caller: SignedIn, tenant: str) -> Response:
     db = services_of(request).operator
-    return answer(await _one(db, await tenants.find_tenant(db, tenant)))
+    return answer(await tenants.get_tenant(db, await tenants.find_tenant(db, tenant)))
 
 
 @routes.patch(
@@ -66,8 +70,4 @@ async def set_(request: Request, caller: SignedIn, tenant: str, body: TenantChan
     async with Scope.open(services_of(request).operator, tenant=None, actor=caller.actor) as scope:
         tenant_id = await tenants.find_tenant(scope, tenant)
         await tenants.set_tenant(scope, tenant_id, **body.model_dump())
-        return answer(await _one(scope, tenant_id))
-
-
-async def _one(db: Database, tenant_id: UUID) -> Tenant:
-    return next(tenant for tenant in await tenants.list_tenants(db) if tenant.tenant_id == tenant_id)
+        return answer(await tenants.get_tenant(scope, tenant_id))

@@ -18,7 +18,7 @@ routes = router("tickets")
 @routes.post(
     "/v1/tickets",
     operation_id="tickets.create",
-    summary="A ticket that opens one stream, of a job or of the tenant, once, within a minute",
+    summary="A ticket that opens one stream, of a job, of a flow or of the tenant, once, within a minute",
     status_code=201,
     response_model=TicketOut,
     openapi_extra=needs("jobs:read"),
@@ -26,7 +26,7 @@ routes = router("tickets")
 async def create(request: Request, caller: SignedIn, body: TicketRequest) -> Response:
     refuse_key(request)
     ticket = f"lht_{secrets.token_urlsafe(32)}"
-    ends = await keys.create_ticket(
-        services_of(request).db, caller.tenant, ticket_digest(ticket), body.job_id, caller.key_id
-    )
-    return answer({"ticket": ticket, "job_id": body.job_id, "expires_at": ends}, status=201)
+    whose = {"job_id": body.job_id, "flow_id": body.flow_id}
+    db, digest = services_of(request).db, ticket_digest(ticket)
+    ends = await keys.create_ticket(db, caller.tenant, digest, caller.key_id, **whose)
+    return answer({"ticket": ticket, **whose, "expires_at": ends}, status=201)

@@ -47,6 +47,8 @@ async def run(
             unique=unique,
             on_duplicate=on_duplicate,
         )
+        if not json:
+            await _say_if_nobody_works(client, job)
         if not follow:
             _print_enqueued(job, json=json)
             return
@@ -55,6 +57,13 @@ async def run(
     _print_ended(ended, json=json)
     if ended.state != "succeeded":
         raise typer.Exit(1)
+
+
+async def _say_if_nobody_works(client: "Client", job: "Enqueued") -> None:
+    """A kind that no worker knows is mostly a typing error: whoever made it is there now, and would wait for long."""
+    for reason in await client.explain(job.job_id):
+        if reason.reason == "no worker":
+            say(f"it will wait: {reason.detail}")
 
 
 def _payload(values: list[str]) -> dict[str, Any]:

@@ -5,37 +5,34 @@ comes back with a number gets everything after it, once.
 """
 
 import asyncio
-import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from typing import Any
 from uuid import UUID
 
 from pydantic_core import to_jsonable_python
 
+from leasehold import web
 from leasehold_packs.postings import requests
 
-#: Seconds between two looks, and between two signs of life.
+#: Seconds between two looks.
 LOOK_SECONDS = 1.0
-PING_SECONDS = 15.0
 #: A stream ends after so long; browsers come back by themselves, and go on where they were.
 LONGEST_SECONDS = 60.0
-_RETRY = "retry: 3000\n\n"
 
 
-async def follow(tenant: Any, run_id: UUID, last_event_id: str | None) -> AsyncIterator[str]:
+async def follow(tenant: Any, run_id: UUID, last_event_id: str | None) -> AsyncGenerator[web.Message, None]:
     """The messages of one stream. Each look is a short transaction of its own."""
-    yield _RETRY
     after, told = _number(last_event_id), await _look(tenant, run_id, 0)
     if after is None or after > told["seq"]:
         if last_event_id:
             yield _message("reset", told["seq"], {"reason": "the last message is not one of this run"})
         yield _message("state", told["seq"], told)
         after = told["seq"]
-    passed = quiet = 0.0
+    passed = 0.0
     while True:
         told = await _look(tenant, run_id, after)
         if told["seq"] > after:
-            after, quiet = told["seq"], 0.0
+            after = told["seq"]
             yield _message("patch", after, told)
         if told["state"] != "running":
             yield _message("end", after, {"state": told["state"], "reason": told["reason"]})
@@ -43,10 +40,7 @@ async def follow(tenant: Any, run_id: UUID, last_event_id: str | None) -> AsyncI
         if passed >= LONGEST_SECONDS:
             return
         await asyncio.sleep(LOOK_SECONDS)
-        passed, quiet = passed + LOOK_SECONDS, quiet + LOOK_SECONDS
-        if quiet >= PING_SECONDS:
-            quiet = 0.0
-            yield ": ping\n\n"
+        passed += LOOK_SECONDS
 
 
 async def is_over(tenant: Any, run_id: UUID, last_event_id: str | None) -> bool:
@@ -60,8 +54,8 @@ async def _look(tenant: Any, run_id: UUID, after: int) -> dict[str, Any]:
         return await requests.run_items(tx, run_id, after=after)
 
 
-def _message(event: str, position: int, data: dict[str, Any]) -> str:
-    return f"id: {position}\nevent: {event}\ndata: {json.dumps(to_jsonable_python(data))}\n\n"
+def _message(event: str, position: int, data: dict[str, Any]) -> web.Message:
+    return web.Message(event=event, id=position, data=to_jsonable_python(data))
 
 
 def _number(last_event_id: str | None) -> int | None:
