@@ -51,15 +51,16 @@ _BARE_MAX = 512
 _BARE_CHAR = r"""(?: [^\s"'`&,;<\\] | &(?!(?:amp;)?[\w.%\[\]-]{1,64}=|quot;|\#34;)
           | ,(?!\s|$|["']|[\w-]{1,40}[=:]) | ;(?!\s|$|[\w\ ]{1,40}=)
           | <(?!/|br) | ["'`](?=[^\s,;:)}\]&]) | \\(?!["'nrt]|u00[23]) )"""
-_BARE = re.compile(f"{_BARE_CHAR}{{1,{_BARE_MAX}}}+", re.VERBOSE)
-_BARE_REST = re.compile(f"{_BARE_CHAR}*+", re.VERBOSE)
+# Not possessive, nor is any group here: before Python 3.11.5 such a group that can go back matches wrongly.
+_BARE = re.compile(f"{_BARE_CHAR}{{1,{_BARE_MAX}}}", re.VERBOSE)
+_BARE_REST = re.compile(f"{_BARE_CHAR}*", re.VERBOSE)
 #: YAML, several lines: "private_key: |" and what is set in below it.
 _BLOCK = re.compile(
     r"[|>][+-]?[ \t]*\n(?P<indent>[ \t]{1,32})(?P<lines>[^\n]{1,512}(?:\n(?P=indent)[^\n]{1,512}){0,99})"
 )
 _LINE = re.compile(r"[^\r\n]{0,512}")
 _CONTAINER = re.compile(r"""[\[{]\s*["'\[\]{}]""")
-_LIST = re.compile(r"""\[\s{0,16}(?:["'][^"'\n]{0,512}["']\s{0,16},?\s{0,16}){1,64}+""")
+_LIST = re.compile(r"""\[\s{0,16}(?:["'][^"'\n]{0,512}["']\s{0,16},?\s{0,16}){1,64}""")
 _ITEM = re.compile(r"""["'](?P<item>[^"'\n]{1,512})["']""")
 _TOKEN_CHARS = re.compile(r"[\w+/=.~%|-]+")
 _LOGIN = re.compile(r"\bmachine\s+\S{1,128}\s+login\s+\S{1,128}\s+\Z")

@@ -94,8 +94,8 @@ _LOGIN = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 _PEM = re.compile(r"-----? ?(?P<side>BEGIN|END)[A-Z0-9 _-]{0,60}PRIVATE KEY(?: BLOCK)? ?-----?")
-_PEM_BODY = re.compile(r"(?:[A-Za-z0-9+/=\s]|\\[rn])*+")
-_PUTTY = re.compile(r"Private-Lines: \d{1,3}\r?\n(?P<body>(?:[A-Za-z0-9+/=]{1,76}(?:\r?\n|\Z)){1,400}+)")
+_PEM_BODY = re.compile(r"(?:[A-Za-z0-9+/=\s]|\\[rn])*")
+_PUTTY = re.compile(r"Private-Lines: \d{1,3}\r?\n(?P<body>(?:[A-Za-z0-9+/=]{1,76}(?:\r?\n|\Z)){1,400})")
 
 
 def _pem_spans(text: str) -> Iterator[Span]:
@@ -115,7 +115,7 @@ def _pem_spans(text: str) -> Iterator[Span]:
 
 _KUBERNETES = re.compile(r"""\bkind["']?:[ \t]{0,4}["']?Secret\b""")
 _DATA = re.compile(
-    r"""^[ \t]{0,16}(?:stringData|data):[ \t]*\n(?P<entries>(?:[ \t]+\S[^\n]*(?:\n|\Z))++)""", re.MULTILINE
+    r"""^[ \t]{0,16}(?:stringData|data):[ \t]*\n(?P<entries>(?:[ \t]+\S[^\n]*(?:\n|\Z))+)""", re.MULTILINE
 )
 _ENTRY = re.compile(r"""^[ \t]+["']?[\w.-]{1,253}["']?:[ \t]*["']?(?P<value>[^\s"'][^\n"']*)""", re.MULTILINE)
 

@@ -235,7 +235,7 @@ FORMATS = (
     Format("LS0tLS1CRUdJTiBSU0Eg|LS0tLS1CRUdJTiBQUklW|LS0tLS1CRUdJTiBFQyBQ", r"[A-Za-z0-9+/]{40,9000}+={0,2}", "PEM"),
     Format("LS0tLS1CRUdJTiBPUEVO|LS0tLS1CRUdJTiBFTkNS|LS0tLS1CRUdJTiBEU0Eg", r"[A-Za-z0-9+/]{40,9000}+={0,2}", "PEM"),
     # anything signed
-    Format("eyJ", r"[\w-]{8,1024}+(?:\.[\w-]{0,8192}+){1,4}+", "JSON web token", check=_is_jwt),
+    Format("eyJ", r"[\w-]{8,1024}+(?:\.[\w-]{0,8192}+){1,4}", "JSON web token", check=_is_jwt),
     Format(
         "ZXlKaGJHY2lPaU|ZXlKMGVYQWlPaU|ZXlKcmFXUWlP", r"[A-Za-z0-9+/_-]{40,9000}+={0,2}", "JSON web token in base64"
     ),

@@ -161,7 +161,7 @@ async def crew(cell: Cell, site: Site, *, workers: int = 4) -> AsyncIterator[Cre
         await create_queue(operator, QUEUE)
     command = (sys.executable, "-m", "tests.faults.nursery", str(workers), "leasehold_packs.audits.handlers:app")
     async with serving(site) as port, cell.database(Role.API) as db:
-        environment = cell.environment() | ENVIRONMENT | {"LEASEHOLD_LEASE_SECONDS": "5"}
+        environment = cell.environment() | ENVIRONMENT | {"LEASEHOLD_LEASE_SECONDS": "5", "LEASEHOLD_SLOTS": "8"}
         environment |= {"LEASEHOLD_FETCH_ALLOW": f"127.0.0.1:{port}", "LEASEHOLD_FETCH_GAP_SECONDS": "0.0001"}
         access = Access(Backend(Settings(), db), cell.tenant_a, "test")
         with started(env=environment, command=command) as nursery:
