@@ -327,5 +327,5 @@ async def everything_of(cell: Cell, job_id: UUID) -> list[dict[str, Any]]:
         for table in tables
         for row in await cell.look(f"select * from leasehold.{table} where job_id = '{job_id}'")
     ]
-    unlike = {"job_id", "created_at", "run_at", "pass", "seq"}
+    unlike = {"job_id", "created_at", "run_at", "pass", "seq", "xid"}
     return [{name: value for name, value in row.items() if name not in unlike} for row in found]
