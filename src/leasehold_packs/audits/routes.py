@@ -5,8 +5,7 @@ from datetime import datetime
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from fastapi import Header, Query
-from fastapi.responses import StreamingResponse
+from fastapi import Query
 from pydantic import BaseModel, ConfigDict, Field
 
 from leasehold import web
@@ -204,13 +203,11 @@ async def reevaluate(
 async def events(
     tenant: web.Tenant,
     run_id: UUID,
-    last_event_id: Annotated[str | None, Header(description="Go on after this message; browsers send it.")] = None,
+    last_event_id: web.LastEventId = None,
 ) -> web.Response:
     if await stream.is_over(tenant, run_id, last_event_id):
         return web.Response(None, 204)
-    headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-    messages = stream.follow(tenant, run_id, last_event_id)
-    return StreamingResponse(messages, media_type="text/event-stream", headers=headers)
+    return web.stream(tenant, stream.follow(tenant, run_id, last_event_id))
 
 
 @routes.get("/v1/audits/{run_id}/issues", operation_id="audits.issues", summary="What it found", openapi_extra=READ)

@@ -5,26 +5,23 @@ lock, so whoever comes back with a number gets everything after it, once.
 """
 
 import asyncio
-import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from typing import Any
 from uuid import UUID
 
 from pydantic_core import to_jsonable_python
 
+from leasehold import web
 from leasehold_packs.audits import requests
 
-#: Seconds between two looks, and between two signs of life.
+#: Seconds between two looks.
 LOOK_SECONDS = 0.5
-PING_SECONDS = 15.0
 #: A stream ends after so long; browsers come back by themselves, and go on where they were.
 LONGEST_SECONDS = 60.0
-_RETRY = "retry: 3000\n\n"
 
 
-async def follow(tenant: Any, run_id: UUID, last_event_id: str | None) -> AsyncIterator[str]:
+async def follow(tenant: Any, run_id: UUID, last_event_id: str | None) -> AsyncGenerator[web.Message, None]:
     """The messages of one stream. Each look is a short transaction of its own."""
-    yield _RETRY
     after = number(last_event_id)
     run, _ = await _look(tenant, run_id, 0)
     if after is None or after > run["seq"]:
@@ -32,11 +29,11 @@ async def follow(tenant: Any, run_id: UUID, last_event_id: str | None) -> AsyncI
             yield _message("reset", run["seq"], {"reason": "the last message is not one of this audit"})
         yield _message("state", run["seq"], run)
         after = run["seq"]
-    passed = quiet = 0.0
+    passed = 0.0
     while True:
         run, events = await _look(tenant, run_id, after)
         for event in events:
-            after, quiet = event["seq"], 0.0
+            after = event["seq"]
             yield _message("patch", after, event)
         if run["state"] != "running" and after >= run["seq"]:
             yield _message("end", after, run)
@@ -44,10 +41,7 @@ async def follow(tenant: Any, run_id: UUID, last_event_id: str | None) -> AsyncI
         if passed >= LONGEST_SECONDS:
             return
         await asyncio.sleep(LOOK_SECONDS)
-        passed, quiet = passed + LOOK_SECONDS, quiet + LOOK_SECONDS
-        if quiet >= PING_SECONDS:
-            quiet = 0.0
-            yield ": ping\n\n"
+        passed += LOOK_SECONDS
 
 
 async def is_over(tenant: Any, run_id: UUID, last_event_id: str | None) -> bool:
@@ -64,8 +58,8 @@ async def _look(tenant: Any, run_id: UUID, after: int) -> tuple[dict[str, Any], 
     return {name: value for name, value in run.items() if name not in ("options", "report")}, events
 
 
-def _message(event: str, position: int, data: dict[str, Any]) -> str:
-    return f"id: {position}\nevent: {event}\ndata: {json.dumps(to_jsonable_python(data))}\n\n"
+def _message(event: str, position: int, data: dict[str, Any]) -> web.Message:
+    return web.Message(event=event, id=position, data=to_jsonable_python(data))
 
 
 def number(last_event_id: str | None) -> int | None:
