@@ -5,7 +5,7 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from enum import Enum
@@ -86,6 +86,16 @@ def page(
         headers["Link"] = f'<{request.url.path}?{_with_cursor(request, cursor)}>; rel="next"'
     rows = [plain(item, without=without) for item in data]
     return answer({"data": rows, "next_cursor": cursor, "has_more": more}, headers=headers)
+
+
+def page_by_name(
+    request: Request, found: Sequence[Any], *, limit: int, shown: Callable[[Any], Any] = lambda one: one
+) -> Response:
+    """The same for what is listed by name: names are known to whoever may list them, so they are the cursors."""
+    data, more = found[:limit], len(found) > limit
+    last = data[-1].name if more else None
+    headers = {"Link": f'<{request.url.path}?limit={limit}&cursor={last}>; rel="next"'} if more else {}
+    return answer({"data": [shown(one) for one in data], "next_cursor": last, "has_more": more}, headers=headers)
 
 
 def encode_cursor(last: UUID) -> str:

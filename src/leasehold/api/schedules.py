@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 from fastapi import Query, Request, Response
 
-from leasehold.api.answers import Answer, IfMatch, answer, names_revision, plain, tagged
+from leasehold.api.answers import Answer, IfMatch, answer, names_revision, page_by_name, plain, tagged
 from leasehold.api.auth import Caller, SignedIn
 from leasehold.api.idempotency import IdempotencyKey, once
 from leasehold.api.models import Name, ScheduleOut, ScheduleRequest, ScheduleRun, Schedules, Ticks
@@ -33,11 +33,7 @@ Limit = Annotated[int, Query(ge=1, le=200)]
 )
 async def list_(request: Request, caller: SignedIn, limit: Limit = 50, cursor: Name | None = None) -> Response:
     found = await _schedules(request, caller).list(after=cursor or "", limit=limit + 1)
-    shown, more = found[:limit], len(found) > limit
-    last = shown[-1].name if more else None
-    headers = {"Link": f'</v1/schedules?limit={limit}&cursor={last}>; rel="next"'} if more else {}
-    data = [_told(caller, info) for info in shown]
-    return answer({"data": data, "next_cursor": last, "has_more": more}, headers=headers)
+    return page_by_name(request, found, limit=limit, shown=lambda info: _told(caller, info))
 
 
 @routes.get(

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from fastapi import Query, Request, Response
 
-from leasehold.api.answers import answer
+from leasehold.api.answers import answer, page_by_name
 from leasehold.api.auth import SignedIn
 from leasehold.api.models import Name, TenantChange, TenantOut, TenantRequest, Tenants
 from leasehold.api.route import needs, router
@@ -27,10 +27,7 @@ Limit = Annotated[int, Query(ge=1, le=200)]
 )
 async def list_(request: Request, caller: SignedIn, limit: Limit = 50, cursor: Name | None = None) -> Response:
     found = await tenants.page_of_tenants(services_of(request).operator, after=cursor or "", limit=limit + 1)
-    data, more = found[:limit], len(found) > limit
-    last = data[-1].name if more else None
-    headers = {"Link": f'</v1/tenants?limit={limit}&cursor={last}>; rel="next"'} if more else {}
-    return answer({"data": data, "next_cursor": last, "has_more": more}, headers=headers)
+    return page_by_name(request, found, limit=limit)
 
 
 @routes.post(
