@@ -15,6 +15,7 @@ INLINED = {
     "gate_id",
     "group_id",
     "group_of",
+    "is_kind",
     "matches",
     "micros",
     "new_id",

@@ -4,7 +4,7 @@ language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  if p_kind is null or p_kind !~ '^[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)+$' or length(p_kind) > 100 then
+  if leasehold.is_kind(p_kind) is not true then
     raise exception 'kind % is not of the form pack.verb', quote_nullable(p_kind) using errcode = 'LH400';
   end if;
   if p_payloads is null or cardinality(p_payloads) not between 1 and 10000 then

@@ -19,7 +19,7 @@ begin
     join leasehold.lane l on l.queue = coalesce(o.options ->> 'queue', 'default')
       and l.priority = coalesce((o.options ->> 'priority')::smallint, 2)
     join leasehold.tenant t on t.tenant_id = p_tenant
-    where p_payload is not null and p_kind ~ '^[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)+$' and length(p_kind) <= 100
+    where p_payload is not null and leasehold.is_kind(p_kind)
       and not o.options ?| array['run_at', 'delay_s', 'expires_at', 'tags', 'group', 'gate', 'unique', 'waits', 'copied_from']
       and not exists (select from leasehold.over_quota q where q.tenant_id = t.tenant_id)
   ),
