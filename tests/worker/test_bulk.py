@@ -25,7 +25,9 @@ async def ended(db: Database, tenant: UUID, outcome: str, n: int = 1, **options:
     """Jobs that have ended like this."""
     made = await enqueue(db, tenant, n, max_attempts=1, **options)
     worker = await register(db, slots=n)
-    for grant in await jobs.claim(db, worker, ["default"], n):
+    grants = await jobs.claim(db, worker, [str(options.get("queue", "default"))], n)
+    assert {grant.job_id for grant in grants} == set(made)
+    for grant in grants:
         assert await end(db, grant, outcome)
     return made
 
@@ -44,7 +46,8 @@ async def test_all_that_fit_are_retried_and_the_others_left(
     foreign = await ended(worker_db, cell.tenant_b, "errored", 2, tags=["x"])
     assert await client.count_to_act("retry", tag="x") == 25
     made = await client.act_on_jobs("retry", tag="x")
-    later = await ended(worker_db, cell.tenant_a, "errored", 1, tags=["x"], priority=0)
+    await worker_db.call("create_queue", "aside")
+    later = await ended(worker_db, cell.tenant_a, "errored", 1, tags=["x"], queue="aside")
     async with running(cell, jobs_act.app):
         job = await shop.ended(made.job_id)
     assert (job.state, job.result) == (State.SUCCEEDED, {"done": 25})
