@@ -12,7 +12,7 @@ from leasehold_packs.audits.visiting import Visited, read_again
 _CHUNK = 50
 _COPIED = (
     "state, status, final_key, hops, media_type, answer, body, bytes, ms, title, description, canonical, indexable,"
-    " words, content, simhash, anchors, problem"
+    " words, content, simhash, anchors, lang, has_icon, problem"
 )
 
 
@@ -33,6 +33,12 @@ async def chunks(tx: Transaction, run_id: UUID, before: UUID | None) -> list[lis
     await tx.execute(
         "insert into leasehold_audits.outside_link (run_id, from_key, n, tenant_id, to_key, words)"
         " select $1, from_key, n, tenant_id, to_key, words from leasehold_audits.outside_link where run_id = $2"
+        " on conflict do nothing",
+        run_id, before,
+    )  # fmt: skip
+    await tx.execute(
+        "insert into leasehold_audits.image (run_id, from_key, n, tenant_id, to_key)"
+        " select $1, from_key, n, tenant_id, to_key from leasehold_audits.image where run_id = $2"
         " on conflict do nothing",
         run_id, before,
     )  # fmt: skip

@@ -23,6 +23,7 @@ async def run(
     sitemap: Annotated[str | None, typer.Option(help="Just the pages that this sitemap names.")] = None,
     page: Annotated[list[str] | None, typer.Option(help="Just this page; may be given again.")] = None,
     secret: Annotated[str | None, typer.Option(help="The name of a secret user:password, for staging sites.")] = None,
+    render: Annotated[bool, typer.Option("--render", help="Let a browser run the scripts of pages.")] = False,
     fail_on: Annotated[
         str | None, typer.Option(help="Exit 1 if there is such a fault: critical, high, medium, low.")
     ] = None,
@@ -35,7 +36,9 @@ async def run(
 
     if fail_on is not None and fail_on not in _SEVERITIES:
         raise typer.BadParameter(f"{fail_on} is none of {', '.join(_SEVERITIES)}", param_hint="--fail-on")
-    options = Options(max_pages=max_pages, max_external=external, sitemap=sitemap, only=page or [], secret=secret)
+    options = Options(
+        max_pages=max_pages, max_external=external, sitemap=sitemap, only=page or [], secret=secret, render=render
+    )
     async with shell.tenant(tenant) as access:
         async with access.transaction() as tx:
             asked = await requests.ask(tx, access.tenant_id, url, options, force=True)

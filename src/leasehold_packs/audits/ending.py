@@ -7,9 +7,10 @@ from uuid import UUID
 from leasehold import Transaction
 from leasehold_packs.audits.recipe import checks
 from leasehold_packs.audits.score import Score, score
+from leasehold_packs.audits.visiting import page_key
 
 
-async def end_run(tx: Transaction, run_id: UUID) -> dict[str, Any]:
+async def end_run(tx: Transaction, run_id: UUID, root: str) -> dict[str, Any]:
     """Everything in one transaction: a run has ended with all of it, or not yet."""
     await tx.execute(
         "update leasehold_audits.url set state = 'failed', problem = 'its job ended without an answer'"
@@ -19,6 +20,7 @@ async def end_run(tx: Transaction, run_id: UUID) -> dict[str, Any]:
     await tx.execute("select leasehold_audits.measure_depth($1)", run_id)
     severities = {check.id: check.severity for check in checks().values()}
     await tx.execute("select leasehold_audits.note_relations($1, $2)", run_id, json.dumps(severities))
+    await tx.execute("select leasehold_audits.note_more($1, $2, $3)", run_id, page_key(root), json.dumps(severities))
     await tx.execute("select leasehold_audits.note_outside($1, $2)", run_id, severities["link_broken_outside"])
     counts = await _counts(tx, run_id)
     result = score(counts["checks"], pages=counts["pages"], indexable=counts["indexable"])
@@ -35,19 +37,6 @@ async def end_run(tx: Transaction, run_id: UUID) -> dict[str, Any]:
         await tx.execute("select leasehold_audits.update_findings($1)", run_id)
         await _tell(tx, run_id, result.value, before)
     return {"score": result.value, "pages": counts["pages"], "arithmetic": result.arithmetic()}
-
-
-async def write_issues(
-    tx: Transaction, run_id: UUID, tenant: UUID, key: bytes | None, found: dict[str, dict[str, Any]]
-) -> None:
-    if found:
-        await tx.execute(
-            "insert into leasehold_audits.issue (run_id, tenant_id, key, check_id, severity, evidence)"
-            " select $1, $2, $3, i.check_id, i.severity, i.evidence::jsonb"
-            " from unnest($4::text[], $5::text[], $6::text[]) i(check_id, severity, evidence)",
-            run_id, tenant, key, list(found), [checks()[name].severity for name in found],
-            [json.dumps(evidence) for evidence in found.values()],
-        )  # fmt: skip
 
 
 async def _counts(tx: Transaction, run_id: UUID) -> dict[str, Any]:

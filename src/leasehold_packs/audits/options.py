@@ -2,17 +2,19 @@
 
 import re
 from fnmatch import translate
-from functools import cache
+from functools import cache, lru_cache
 from hashlib import sha256
 from typing import Annotated, Any
 from urllib.parse import urlsplit
 
+import ada_url
 import rfc8785
 from pydantic import ConfigDict, Field
 from pydantic.dataclasses import dataclass
 
 from leasehold_packs.audits.recipe import VERSION
 
+_ORIGIN = re.compile(r"https?://[^/?#]*", re.IGNORECASE)
 Pattern = Annotated[str, Field(min_length=1, max_length=200)]
 
 
@@ -25,6 +27,7 @@ class Options:
     max_minutes: Annotated[int, Field(ge=1, le=10_080)] = 240
     max_megabytes: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
     max_external: Annotated[int, Field(ge=0, le=100_000)] = 0  # pages of other sites that are asked for: is it there?
+    max_images: Annotated[int, Field(ge=0, le=100_000)] = 0  # images that are asked for: how large are they?
     include: Annotated[list[Pattern], Field(max_length=50)] = Field(default_factory=list)
     exclude: Annotated[list[Pattern], Field(max_length=50)] = Field(default_factory=list)
     subdomains: bool = False
@@ -36,6 +39,7 @@ class Options:
     secret: Annotated[str, Field(min_length=1, max_length=200)] | None = (
         None  # the name of a secret user:password, for staging sites
     )
+    render: bool = False  # let a browser run the scripts of pages
 
     @property
     def is_listed(self) -> bool:
@@ -61,15 +65,32 @@ class Options:
 
     def is_inside(self, url: str, root: str) -> bool:
         """Whether a page belongs to the site, whatever the patterns say."""
-        here, there = urlsplit(root), urlsplit(url)
-        return there.scheme in ("http", "https") and (
-            there.netloc == here.netloc or (self.subdomains and (there.hostname or "").endswith(f".{here.hostname}"))
+        here, there = _place(root), _place(url)
+        return (
+            there is not None
+            and here is not None
+            and (there == here or (self.subdomains and there[0].endswith(f".{here[0]}")))
         )
 
 
 def fingerprint(url_key: str, options: dict[str, Any]) -> str:
     """The same for the same site, options and recipe, however they were written."""
     return sha256(rfc8785.dumps({"url": url_key, "options": options, "recipe": VERSION})).hexdigest()
+
+
+def _place(url: str) -> tuple[str, str] | None:
+    """The host and the port, in one spelling; None for what is no http(s) URL."""
+    origin = _ORIGIN.match(url)
+    return _place_of(origin[0]) if origin else None
+
+
+@lru_cache(maxsize=1000)
+def _place_of(origin: str) -> tuple[str, str] | None:
+    try:
+        parsed = ada_url.URL(origin)
+    except ValueError:
+        return None
+    return parsed.hostname, parsed.port
 
 
 @cache

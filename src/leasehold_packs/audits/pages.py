@@ -32,6 +32,8 @@ async def start(look: web.Look) -> web.Response | web.Page:
     try:
         async with look.tenant.transaction() as tx:
             asked = await requests.ask(tx, look.tenant.tenant_id, url, Options(), force=bool(look.said("force")))
+            if asked.created:
+                await tx.log("audits.start", str(asked.run_id), {"url": url})
     except BadInput as problem:
         return await _list(look, problem=str(problem), url_given=url)
     words = "The audit has begun." if asked.created else "The same audit runs, or has just ended: this is it."
@@ -74,6 +76,7 @@ async def accept(look: web.Look) -> web.Response:
     note = look.said("note") or None
     async with look.tenant.transaction() as tx:
         found = await requests.accept(tx, look.path_id("finding_id"), note=note, until=None)
+        await tx.log("audits.accept" if note else "audits.reopen", str(found["finding_id"]), {"note": note})
     words = f"{checks()[found['check_id']].title}: {'accepted' if note else 'open again'}."
     return look.go(look.url(f"/audits/sites/{_id(look.said('site_id'))}"), words)
 
@@ -140,7 +143,7 @@ async def report(look: web.Look) -> web.Response:
         run = await requests.get_run(tx, run_id)
         found = await requests.list_issues(tx, run_id, limit=100_000)
         site_ = await requests.get_site(tx, run["site_id"])
-    return web.Response(reports.as_html(run, site_["url"], found), media_type="text/html")
+    return web.Response(reports.as_html(run, site_["url"], found), headers=reports.PAGE, media_type="text/html")
 
 
 @pages.get("/audits/{run_id}/compare", "jobs:read")
@@ -178,6 +181,7 @@ async def stop(look: web.Look) -> web.Response:
     run_id = look.path_id("run_id")
     async with look.tenant.transaction() as tx:
         flow_id = await requests.stop(tx, run_id, "canceled")
+        await tx.log("audits.stop", str(run_id))
     if flow_id:
         await look.tenant.client.flows.cancel(flow_id, "the audit was canceled")
     return look.go(look.url(f"/audits/{run_id}"), "The audit is stopped.")
@@ -188,6 +192,7 @@ async def resume(look: web.Look) -> web.Response:
     run_id = look.path_id("run_id")
     async with look.tenant.transaction() as tx:
         await requests.resume(tx, run_id)
+        await tx.log("audits.resume", str(run_id))
     return look.go(look.url(f"/audits/{run_id}"), "The audit goes on.")
 
 
@@ -195,6 +200,7 @@ async def resume(look: web.Look) -> web.Response:
 async def reevaluate(look: web.Look) -> web.Response:
     async with look.tenant.transaction() as tx:
         new = await requests.judge_again(tx, look.path_id("run_id"))
+        await tx.log("audits.reevaluate", str(new), {"of": str(look.path_id("run_id"))})
     return look.go(look.url(f"/audits/{new}"), "The pages that were kept are judged again; nothing is fetched.")
 
 

@@ -8,13 +8,16 @@ from typing import Any
 from leasehold_packs.audits.recipe import checks
 
 _STYLE = """
-:root { color-scheme: light dark; --line: #8884; --dim: #777; font: 16px/1.5 system-ui, sans-serif }
-body { max-width: 60rem; margin: 2rem auto; padding: 0 1rem } h1 { margin-bottom: 0 } code { overflow-wrap: anywhere }
+:root { color-scheme: light dark; --line: #8884; --dim: #595959; font: 16px/1.5 system-ui, sans-serif }
+html { background: #fff; color: #111 } a { color: inherit }
+@media (prefers-color-scheme: dark) { :root { --dim: #b5b5b5 } html { background: #111; color: #eee } }
+body { max-width: 60rem; margin: 2rem auto; padding: 0 1rem; overflow-wrap: anywhere } h1 { margin-bottom: 0 }
 .score { font-size: 3rem; font-variant-numeric: tabular-nums } .dim { color: var(--dim) }
 section { border-top: 1px solid var(--line); padding: 1rem 0; break-inside: avoid } h2 { margin: 0; font-size: 1.1rem }
 .tag { border: 1px solid var(--line); border-radius: 1rem; padding: 0 .6rem; font-size: .8rem } ul { margin: .5rem 0 0 }
 table { border-collapse: collapse } td, th { text-align: left; padding: .2rem .8rem .2rem 0 } td.n { text-align: right }
-@media print { body { margin: 0; max-width: none } a { text-decoration: none; color: inherit } }
+@media print { :root { --dim: #595959 } html { background: #fff; color: #111 }
+body { margin: 0; max-width: none } a { text-decoration: none } }
 """
 _SHOWN = 20
 
@@ -29,6 +32,12 @@ def as_csv(issues: list[dict[str, Any]]) -> str:
         row = [issue["severity"], issue["check_id"], title, issue["url"], str(issue["evidence"])]
         writer.writerow([f"'{cell}" if cell[:1] in "=+-@\t\r" else cell for cell in row])
     return out.getvalue()
+
+
+#: The page has its style within itself, to be kept and printed; nothing else of it may run or be fetched.
+PAGE = {
+    "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'"
+}
 
 
 def as_html(run: dict[str, Any], url: str, issues: list[dict[str, Any]]) -> str:
@@ -46,7 +55,8 @@ def as_html(run: dict[str, Any], url: str, issues: list[dict[str, Any]]) -> str:
         *[_section(name, found) for name, found in by_check.items()],
     ]
     head = f"<meta charset=utf-8><meta name=viewport content='width=device-width'><title>Audit of {escape(url)}</title>"
-    return f"<!doctype html><html lang=en><head>{head}<style>{_STYLE}</style></head><body>{''.join(body)}</body></html>"
+    head += f"<style>{_STYLE}</style>"
+    return f"<!doctype html><html lang=en><head>{head}</head><body><main>{''.join(body)}</main></body></html>"
 
 
 def _section(name: str, found: list[dict[str, Any]]) -> str:

@@ -113,15 +113,24 @@ async def put_site(tx: "Transaction", tenant: UUID, url: str) -> UUID:
 
 
 async def list_issues(
-    tx: "Transaction", run_id: UUID, *, check: str | None = None, severity: str | None = None, limit: int = 1000
+    tx: "Transaction",
+    run_id: UUID,
+    *,
+    check: str | None = None,
+    severity: str | None = None,
+    state: str | None = None,
+    limit: int = 1000,
 ) -> list[dict[str, Any]]:
-    await get_run(tx, run_id)
+    """What a run found, and what has become of each by now."""
+    run = await get_run(tx, run_id)
     rows = await tx.fetch(
-        "select i.check_id, i.severity, u.url, i.evidence from leasehold_audits.issue i"
+        "select i.check_id, i.severity, u.url, i.evidence, f.state from leasehold_audits.issue i"
         " join leasehold_audits.url u using (run_id, key)"
-        " where run_id = $1 and ($2::text is null or i.check_id = $2) and ($3::text is null or i.severity = $3)"
-        " order by array_position(array['critical', 'high', 'medium', 'low'], i.severity), i.check_id, u.url limit $4",
-        run_id, check, severity, limit,
+        " left join leasehold_audits.finding f on f.site_id = $2 and f.check_id = i.check_id and f.key = i.key"
+        " where run_id = $1 and ($3::text is null or i.check_id = $3) and ($4::text is null or i.severity = $4)"
+        " and ($5::text is null or f.state = $5)"
+        " order by array_position(array['critical', 'high', 'medium', 'low'], i.severity), i.check_id, u.url limit $6",
+        run_id, run["site_id"], check, severity, state, limit,
     )  # fmt: skip
     return [dict(row) | {"evidence": json.loads(row["evidence"])} for row in rows]
 

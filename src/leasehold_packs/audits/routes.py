@@ -18,6 +18,7 @@ READ = web.needs("jobs:read")
 WRITE = web.needs("jobs:write")
 Severity = Literal["critical", "high", "medium", "low"]
 Limit = Annotated[int, Query(ge=1, le=1000)]
+FindingState = Literal["new", "open", "fixed", "regressed", "accepted"]
 _EVERYTHING = 100_000
 _STREAM: dict[int | str, dict[str, Any]] = {
     200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}, "description": "The stream"},
@@ -71,6 +72,8 @@ class Timetable(BaseModel):
 async def create(tenant: web.Tenant, body: AuditRequest, idempotency_key: web.IdempotencyKey = None) -> web.Response:
     async def operate(tx: web.Transaction) -> web.Answer:
         asked = await requests.ask(tx, tenant.tenant_id, body.url, body.options, force=body.force)
+        if asked.created:
+            await tx.log("audits.start", str(asked.run_id), {"url": body.url})
         headers = {"Location": f"/v1/audits/{asked.run_id}"}
         return web.Answer(status=202 if asked.created else 200, value=asdict(asked), headers=headers)
 
@@ -103,7 +106,7 @@ async def list_checks(tenant: web.Tenant) -> web.Response:
 async def findings(
     tenant: web.Tenant,
     site_id: UUID,
-    state: Literal["new", "open", "fixed", "regressed", "accepted"] | None = None,
+    state: FindingState | None = None,
     limit: Limit = 1000,
 ) -> web.Response:
     async with tenant.transaction() as tx:
@@ -119,9 +122,10 @@ async def findings(
 async def put_schedule(tenant: web.Tenant, site_id: UUID, body: Timetable) -> web.Response:
     async with tenant.transaction() as tx:
         site = await requests.get_site(tx, site_id)
-    return web.answer(
-        await timing.put(tenant.client, site_id, site["url"], body.options, cron=body.cron, zone=body.zone)
-    )
+    made = await timing.put(tenant.client, site_id, site["url"], body.options, cron=body.cron, zone=body.zone)
+    async with tenant.transaction() as tx:
+        await tx.log("audits.schedule", str(site_id), {"cron": body.cron, "zone": body.zone})
+    return web.answer(made)
 
 
 @routes.delete(
@@ -135,6 +139,8 @@ async def remove_schedule(tenant: web.Tenant, site_id: UUID) -> web.Response:
     async with tenant.transaction() as tx:
         await requests.get_site(tx, site_id)
     await timing.remove(tenant.client, site_id)
+    async with tenant.transaction() as tx:
+        await tx.log("audits.unschedule", str(site_id))
     return web.Response(None, 204)
 
 
@@ -146,7 +152,9 @@ async def remove_schedule(tenant: web.Tenant, site_id: UUID) -> web.Response:
 )
 async def accept(tenant: web.Tenant, finding_id: UUID, body: Acceptance) -> web.Response:
     async with tenant.transaction() as tx:
-        return web.answer(await requests.accept(tx, finding_id, note=body.note, until=body.accepted_until))
+        told = await requests.accept(tx, finding_id, note=body.note, until=body.accepted_until)
+        await tx.log("audits.accept" if body.note else "audits.reopen", str(finding_id), {"note": body.note})
+        return web.answer(told)
 
 
 @routes.get("/v1/audits/{run_id}", operation_id="audits.get", summary="One audit", openapi_extra=READ)
@@ -159,6 +167,7 @@ async def get(request: web.Request, tenant: web.Tenant, run_id: UUID) -> web.Res
 async def cancel(tenant: web.Tenant, run_id: UUID) -> web.Response:
     async with tenant.transaction() as tx:
         flow_id = await requests.stop(tx, run_id, "canceled")
+        await tx.log("audits.stop", str(run_id))
     if flow_id:
         await tenant.client.flows.cancel(flow_id, "the audit was canceled")
     return web.answer({"run_id": run_id, "state": "canceled"})
@@ -173,6 +182,7 @@ async def cancel(tenant: web.Tenant, run_id: UUID) -> web.Response:
 async def resume(tenant: web.Tenant, run_id: UUID) -> web.Response:
     async with tenant.transaction() as tx:
         await requests.resume(tx, run_id)
+        await tx.log("audits.resume", str(run_id))
     return web.answer({"run_id": run_id, "state": "running"})
 
 
@@ -188,6 +198,7 @@ async def reevaluate(
 ) -> web.Response:
     async def operate(tx: web.Transaction) -> web.Answer:
         new = await requests.judge_again(tx, run_id, settle=body.settle)
+        await tx.log("audits.reevaluate", str(new), {"of": str(run_id)})
         return web.Answer(status=202, value={"run_id": new}, headers={"Location": f"/v1/audits/{new}"})
 
     return await tenant.once(idempotency_key, operate)
@@ -216,10 +227,12 @@ async def issues(
     run_id: UUID,
     severity: Severity | None = None,
     check: Annotated[str | None, Query(max_length=50)] = None,
+    state: FindingState | None = None,
     limit: Limit = 1000,
 ) -> web.Response:
     async with tenant.transaction() as tx:
-        return web.answer({"data": await requests.list_issues(tx, run_id, check=check, severity=severity, limit=limit)})
+        found = await requests.list_issues(tx, run_id, check=check, severity=severity, state=state, limit=limit)
+        return web.answer({"data": found})
 
 
 @routes.get("/v1/audits/{run_id}/urls", operation_id="audits.urls", summary="The pages it met", openapi_extra=READ)
@@ -257,7 +270,7 @@ async def get_report(tenant: web.Tenant, run_id: UUID, form: Literal["html", "js
         site: str = await tx.fetchval("select url from leasehold_audits.site where site_id = $1", run["site_id"])
     match form:
         case "html":
-            return web.Response(report.as_html(run, site, found), media_type="text/html")
+            return web.Response(report.as_html(run, site, found), headers=report.PAGE, media_type="text/html")
         case "csv":
             return web.Response(report.as_csv(found), media_type="text/csv")
     value: dict[str, Any] = run | {"url": site, "issues": found}

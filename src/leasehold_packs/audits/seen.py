@@ -22,6 +22,7 @@ class Visit:
     first_byte_ms: float = 0.0
     size: int = 0
     problem: str | None = None
+    is_rendered: bool = False  # by a browser, which then writes UTF-8
 
     def header(self, name: str) -> str | None:
         return ", ".join(value for given, value in self.headers if given == name) or None

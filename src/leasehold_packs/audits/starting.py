@@ -79,8 +79,8 @@ async def judge_again(tx: Statements, run_id: UUID, *, settle: bool, start: Star
     if row["state"] == "running":
         raise Conflict(f"audit {run_id} is running", hint="judge it again when it has ended")
     new: UUID = await tx.fetchval(
-        "insert into leasehold_audits.run (tenant_id, site_id, recipe, fingerprint, options, reread_of, settles)"
-        " select tenant_id, site_id, $2, 'again ' || run_id, options, coalesce(reread_of, run_id), $3"
+        "insert into leasehold_audits.run (tenant_id, site_id, recipe, fingerprint, options, reread_of, settles, told)"
+        " select tenant_id, site_id, $2, 'again ' || run_id, options, coalesce(reread_of, run_id), $3, told"
         " from leasehold_audits.run where run_id = $1 returning run_id",
         run_id, VERSION, settle,
     )  # fmt: skip

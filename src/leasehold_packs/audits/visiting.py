@@ -4,15 +4,16 @@ import json
 from base64 import b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from hashlib import sha256
 from typing import Any
 
 from leasehold import Context, Fetched
 from leasehold.errors import BadInput, FetchDisallowed, FetchError
 from leasehold_packs.audits.checks import evaluate
+from leasehold_packs.audits.rendering import render
 from leasehold_packs.audits.seen import Seen, Visit
 from leasehold_packs.webfacts.decode import decode
-from leasehold_packs.webfacts.page import Link
 from leasehold_packs.webfacts.simhash import signed, simhash
 from leasehold_packs.webfacts.url_key import url_key
 
@@ -49,12 +50,11 @@ class Visited:
         return {name: found[name] for name in ("redirect_chain", "redirect_loop") if name in found}
 
 
-async def visit(ctx: Context, url: str, *, credentials: str | None = None) -> Visited:
+async def visit(ctx: Context, url: str, *, credentials: str | None = None, rendered: bool = False) -> Visited:
     """Ask a site for a page, politely. A passing problem is raised as long as another attempt is left."""
+    headers = authorization(credentials)
     try:
-        fetched = await ctx.fetch(
-            url, polite=True, agent=AGENT, headers=authorization(credentials), max_bytes=MAX_BYTES, truncate=True
-        )
+        fetched = await ctx.fetch(url, polite=True, agent=AGENT, headers=headers, max_bytes=MAX_BYTES, truncate=True)
     except FetchDisallowed as problem:
         return _unread("blocked", url, problem.why)
     except FetchError as problem:
@@ -63,7 +63,10 @@ async def visit(ctx: Context, url: str, *, credentials: str | None = None) -> Vi
         return _unread("failed", url, str(problem))
     if fetched.status >= 500 and ctx.attempt < ctx.max_attempts:
         raise RuntimeError(f"{url} answered {fetched.status}")
-    return read(url, fetched)
+    visited = read(url, fetched)
+    if rendered and visited.is_page:
+        return read(url, fetched, rendered=await render(ctx, fetched, agent=AGENT, headers=headers))
+    return visited
 
 
 def authorization(credentials: str | None) -> dict[str, str]:
@@ -71,8 +74,8 @@ def authorization(credentials: str | None) -> dict[str, str]:
     return {"Authorization": f"Basic {b64encode(credentials.encode()).decode()}"} if credentials else {}
 
 
-def read(url: str, fetched: Fetched) -> Visited:
-    """What a page says, as it was answered; also of an answer that was kept."""
+def read(url: str, fetched: Fetched, *, rendered: bytes | None = None) -> Visited:
+    """What a page says, as it was answered, or as its scripts have made it."""
     visit = Visit(
         url=url,
         status=fetched.status,
@@ -81,8 +84,12 @@ def read(url: str, fetched: Fetched) -> Visited:
         final_url=fetched.url,
         first_byte_ms=fetched.timings.head * 1000,
         size=len(fetched.body),
+        is_rendered=rendered is not None,
     )
-    return Visited(state="fetched", seen=_seen(visit, fetched.body), body=fetched.body, digest=fetched.sha256)
+    if rendered is None:
+        return Visited(state="fetched", seen=_seen(visit, fetched.body), body=fetched.body, digest=fetched.sha256)
+    kept = sha256(rendered).hexdigest()
+    return Visited(state="fetched", seen=_seen(visit, rendered), body=rendered, digest=kept)
 
 
 def read_again(row: Mapping[str, Any], body: bytes) -> Visited:
@@ -97,15 +104,15 @@ def read_again(row: Mapping[str, Any], body: bytes) -> Visited:
         first_byte_ms=row["ms"],
         size=row["bytes"],
         problem=row["problem"],
+        is_rendered=answer.get("is_rendered", False),
     )
     return Visited(state=row["state"], seen=_seen(visit, body), digest=row["body"])
 
 
 def _seen(visit: Visit, body: bytes) -> Seen:
     is_text = visit.media_type.startswith(_TEXT) or not visit.media_type
-    return Seen(
-        visit=visit, text=decode(body, content_type=visit.header("content-type")) if is_text else "", agent=AGENT
-    )
+    content_type = "text/html; charset=utf-8" if visit.is_rendered else visit.header("content-type")
+    return Seen(visit=visit, text=decode(body, content_type=content_type) if is_text else "", agent=AGENT)
 
 
 def _unread(state: str, url: str, problem: str) -> Visited:
@@ -118,6 +125,7 @@ def page_key(url: str | None) -> bytes | None:
     return digest(plain) if plain else None
 
 
+@lru_cache(maxsize=20_000)  # the pages of a site lead to each other
 def plain_url(url: str | None) -> str | None:
     """The one spelling of a page's address; None for what is no page."""
     try:
@@ -130,16 +138,32 @@ def digest(plain: str) -> bytes:
     return sha256(plain.encode()).digest()
 
 
+def hex_key(url: str | None) -> str | None:
+    """A page's key in JSON; None for what is no page."""
+    plain = plain_url(url)
+    return hexed(digest(plain)) if plain else None
+
+
+def hexed(data: bytes) -> str:
+    """Bytes as PostgreSQL reads them in JSON."""
+    return f"\\x{data.hex()}"
+
+
 def facts(visited: Visited) -> dict[str, Any]:
-    """The columns of its row."""
+    """The columns of its row, as JSON."""
     visit = visited.seen.visit
     row: dict[str, Any] = {
         "state": visited.state,
         "status": visit.status,
-        "final_key": page_key(visit.address) if visited.is_redirect else None,
+        "final_key": hex_key(visit.address) if visited.is_redirect else None,
         "hops": len(visit.hops) if visited.is_redirect else 0,
         "media_type": visit.media_type or None,
-        "answer": json.dumps({"headers": visit.headers[:200], "hops": visit.hops, "final_url": visit.final_url}),
+        "answer": {
+            "headers": visit.headers[:200],
+            "hops": visit.hops,
+            "final_url": visit.final_url,
+            "is_rendered": visit.is_rendered,
+        },
         "body": visited.digest,
         "bytes": visit.size,
         "ms": round(visit.first_byte_ms),
@@ -154,14 +178,12 @@ def _of_page(seen: Seen) -> dict[str, Any]:
     return {
         "title": page.title,
         "description": page.description,
-        "canonical": page_key(page.canonical),
+        "canonical": hex_key(page.canonical),
         "indexable": page.robots.index,
         "words": page.words,
-        "content": sha256(page.text.encode("utf-8", "replace")).digest(),
+        "content": hexed(sha256(page.text.encode("utf-8", "replace")).digest()),
         "simhash": None if near is None else signed(near),
         "anchors": sorted(set(page.anchors)),
+        "lang": page.lang[:100] if page.lang else None,
+        "has_icon": page.has_icon,
     }
-
-
-def fragment(link: Link) -> str | None:
-    return (link.url or "").partition("#")[2] or None

@@ -1,80 +1,143 @@
-"""What is known of a page, written into the rows of its run."""
+"""What is known of a page, written into the rows of its run in one call."""
 
+import json
+from dataclasses import dataclass
 from typing import Any
-from uuid import UUID
 
-from leasehold import Transaction
-from leasehold_packs.audits.ending import write_issues
-from leasehold_packs.audits.options import Options
-from leasehold_packs.audits.visiting import Visited, digest, facts, fragment, page_key, plain_url
+from leasehold import Cancel, Transaction
+from leasehold_packs.audits.begun import Begun
+from leasehold_packs.audits.recipe import checks
+from leasehold_packs.audits.visiting import Visited, digest, facts, hex_key, hexed, page_key, plain_url
+from leasehold_packs.webfacts.page import Link
+
+_WORDS = 200
 
 
-async def write_page(
-    tx: Transaction, tenant: UUID, run_id: UUID, visited: Visited, options: Options, root: str
-) -> int | None:
-    """Its row, its issues and its links within the site; its depth, or None if that was done before."""
-    key = page_key(visited.seen.visit.url)
-    columns = facts(visited)
-    names = ", ".join(f"{name} = ${n}" for n, name in enumerate(columns, 3))
-    depth: int | None = await tx.fetchval(
-        f"update leasehold_audits.url set {names} where run_id = $1 and key = $2 and state = 'queued'"
-        " returning coalesce(depth, 0)",
-        run_id, key, *columns.values(),
+@dataclass(frozen=True, slots=True)
+class Written:
+    """Which pages of the site are to be fetched now, which of others and images asked for; how old the run is."""
+
+    urls: list[str]
+    outside: list[str]
+    images: list[str]
+    age_s: float
+
+
+async def write_page(tx: Transaction, run: Begun, visited: Visited) -> Written | None:
+    """Its row, its issues and its links; None if that was done before the run was stopped."""
+    row = await tx.fetchrow(
+        "select urls, outside, images, age from leasehold_audits.write_page($1, $2, $3, $4)",
+        run.run_id, run.part, page_key(visited.seen.visit.url), json.dumps(_page(run, visited)),
     )  # fmt: skip
-    if depth is None:
+    if row is None:
         return None
-    await write_issues(tx, run_id, tenant, key, visited.issues())
+    if row["urls"] is None:
+        raise Cancel("the run is over")
+    return Written(row["urls"], row["outside"], row["images"], row["age"])
+
+
+async def add_urls(tx: Transaction, run: Begun, urls: list[str], *, depth: int, source: str) -> list[str]:
+    """Tell the run of these addresses; those that are to be fetched."""
+    spelled = (plain_url(url) for url in urls if run.options.covers(url, run.url))
+    keys = {digest(url): url for url in spelled if url}
+    rows = await tx.fetch(
+        "select url from leasehold_audits.add_urls($1, $2, $3, $4, $5, $6)",
+        run.run_id, run.part, list(keys), list(keys.values()), depth, source,
+    )  # fmt: skip
+    found = [row["url"] for row in rows]
+    if None in found:
+        raise Cancel("the run is over")
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Target:
+    """Where a link leads. Fetched is one spelling of a page: without fragments and marks of advertisers."""
+
+    link: Link
+    plain: str
+    key: str
+    is_inside: bool
+
+
+def _page(run: Begun, visited: Visited) -> dict[str, Any]:
+    """As the function in SQL reads it. A page that was kept is only judged: it leads nowhere."""
+    issues = [
+        {"check_id": name, "severity": checks()[name].severity, "evidence": evidence}
+        for name, evidence in visited.issues().items()
+    ]
+    known = {"facts": facts(visited), "issues": issues}
+    targets = _targets(run, visited) if visited.is_page else []
     if visited.is_page:
-        await _write_links(tx, tenant, run_id, key, visited, options, root)
-    return depth
+        known |= {"links": _links(targets), "alternates": _alternates(visited)}
+    if run.reread_of:
+        return known
+    return known | _discovered(run, visited, targets) | _trouble(visited)
 
 
-async def write_outside(
-    tx: Transaction, tenant: UUID, run_id: UUID, visited: Visited, options: Options, root: str
-) -> list[str]:
-    """The links of a page to other sites; those addresses that nobody has asked for lately."""
-    found = [
-        (digest(plain), plain, link.text[:200])
+def _targets(run: Begun, visited: Visited) -> list[_Target]:
+    return [
+        _Target(link, plain, hexed(digest(plain)), run.options.is_inside(plain, run.url))
         for link in visited.seen.page.links
-        if link.url and not options.is_inside(link.url, root)
         if (plain := plain_url(link.url))
     ]
-    if not found:
-        return []
-    keys, urls, words = map(list, zip(*found, strict=True))
-    await tx.execute(
-        "insert into leasehold_audits.outside_link (run_id, tenant_id, from_key, n, to_key, words)"
-        " select $1, $2, $3, l.n, l.to_key, l.words from unnest($4::bytea[], $5::text[])"
-        " with ordinality l(to_key, words, n)",
-        run_id, tenant, page_key(visited.seen.visit.url), keys, words,
-    )  # fmt: skip
-    rows = await tx.fetch("select url from leasehold_audits.add_outside($1, $2, $3)", run_id, keys, urls)
-    return [row["url"] for row in rows]
 
 
-async def _write_links(
-    tx: Transaction, tenant: UUID, run_id: UUID, key: bytes | None, visited: Visited, options: Options, root: str
-) -> None:
-    page = visited.seen.page
-    inside: list[tuple[Any, ...]] = [
-        (target, fragment(link), link.text[:200], link.nofollow)
-        for link in page.links
-        if link.url and options.is_inside(link.url, root)
-        if (target := page_key(link.url))
+def _links(targets: list[_Target]) -> list[dict[str, Any]]:
+    return [
+        {
+            "n": n,
+            "to_key": to.key,
+            "fragment": (to.link.url or "").partition("#")[2] or None,
+            "words": to.link.text[:_WORDS],
+            "nofollow": to.link.nofollow,
+        }
+        for n, to in enumerate((to for to in targets if to.is_inside), 1)
     ]
-    if inside:
-        await tx.execute(
-            "insert into leasehold_audits.link (run_id, tenant_id, from_key, n, to_key, fragment, words, nofollow)"
-            " select $1, $2, $3, l.n, l.to_key, l.fragment, l.words, l.nofollow"
-            " from unnest($4::bytea[], $5::text[], $6::text[], $7::boolean[])"
-            " with ordinality l(to_key, fragment, words, nofollow, n)",
-            run_id, tenant, key, *map(list, zip(*inside, strict=True)),
-        )  # fmt: skip
-    others = [(to, one.hreflang[:50]) for one in page.alternates if (to := page_key(one.url))]
-    if others:
-        await tx.execute(
-            "insert into leasehold_audits.alternate (run_id, tenant_id, from_key, n, to_key, hreflang)"
-            " select $1, $2, $3, a.n, a.to_key, a.hreflang"
-            " from unnest($4::bytea[], $5::text[]) with ordinality a(to_key, hreflang, n)",
-            run_id, tenant, key, *map(list, zip(*others, strict=True)),
-        )  # fmt: skip
+
+
+def _alternates(visited: Visited) -> list[dict[str, Any]]:
+    return [
+        {"n": n, "to_key": key, "hreflang": one.hreflang[:50]}
+        for n, one in enumerate(visited.seen.page.alternates, 1)
+        if (key := hex_key(one.url))
+    ]
+
+
+def _discovered(run: Begun, visited: Visited, targets: list[_Target]) -> dict[str, Any]:
+    if visited.is_redirect:
+        return {"found": _redirected(run, visited), "deeper": 0}
+    outside = enumerate((to for to in targets if not to.is_inside), 1) if run.options.max_external else []
+    return {
+        "found": _followed(run, visited, targets),
+        "deeper": 1,
+        "outside": [{"n": n, "to_key": to.key, "url": to.plain, "words": to.link.text[:_WORDS]} for n, to in outside],
+        "images": _images(visited) if visited.is_page and run.options.max_images else [],
+    }
+
+
+def _images(visited: Visited) -> list[dict[str, Any]]:
+    urls = dict.fromkeys(plain for image in visited.seen.page.images if (plain := plain_url(image.url)))
+    return [{"n": n, "to_key": hexed(digest(plain)), "url": plain} for n, plain in enumerate(urls, 1)]
+
+
+def _redirected(run: Begun, visited: Visited) -> list[dict[str, Any]]:
+    plain = plain_url(visited.seen.visit.address)
+    return [{"key": hexed(digest(plain)), "url": plain}] if plain and run.options.covers(plain, run.url) else []
+
+
+def _followed(run: Begun, visited: Visited, targets: list[_Target]) -> list[dict[str, Any]]:
+    if not visited.is_page or run.options.is_listed or not visited.seen.page.robots.follow:
+        return []
+    links = {to.key: to.plain for to in targets if to.is_inside and not to.link.nofollow}
+    return [{"key": key, "url": plain} for key, plain in links.items() if run.options.covers(plain, run.url)]
+
+
+def _trouble(visited: Visited) -> dict[str, Any]:
+    seen = visited.seen.visit
+    if visited.state == "blocked":
+        return {"trouble": {"type": "warning", "message": f"{seen.url} is not read: {seen.problem}"}}
+    if visited.state == "failed" or (seen.status or 0) >= 400:
+        why = seen.problem or f"answered {seen.status}"
+        return {"trouble": {"type": "error", "message": f"{seen.url}: {why}"}}
+    return {}

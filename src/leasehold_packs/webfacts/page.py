@@ -37,6 +37,7 @@ class Image:
     """``alt`` is None where there is none; an empty one says that the image is decoration."""
 
     src: str
+    url: str | None
     alt: str | None
     sized: bool
 
@@ -69,6 +70,7 @@ class Page:
     ids: tuple[str, ...]
     misplaced: tuple[str, ...]
     form_actions: tuple[str, ...]
+    has_icon: bool
     resources: tuple[str, ...]
     open_graph: tuple[tuple[str, str], ...]
     text: str
@@ -114,11 +116,12 @@ def read_page(text: str, *, url: str, agent: str = "", x_robots_tag: Iterable[st
         alternates=tuple(_alternates(tree, base)),
         headings=tuple(_headings(tree)),
         links=tuple(_links(tree, base)),
-        images=tuple(map(_image, tree.css("img"))),
+        images=tuple(_image(node, base) for node in tree.css("img")),
         anchors=tuple(_anchors(tree)),
         ids=tuple(attribute(node, "id") for node in tree.css("[id]")),
         misplaced=tuple(_misplaced(tree)),
         form_actions=tuple(_resolved(tree, "form[action]", "action", base)),
+        has_icon=tree.css_first('link[rel~="icon" i][href]') is not None,
         resources=tuple(_resources(tree, base)),
         open_graph=tuple(
             (attribute(node, "property"), attribute(node, "content")) for node in tree.css("meta[property]")
@@ -181,10 +184,12 @@ def _spoken(node: LexborNode) -> str:
     return attribute(node, "aria-label") or (attribute(image, "alt") if image else "") or attribute(node, "title")
 
 
-def _image(node: LexborNode) -> Image:
+def _image(node: LexborNode, base: str) -> Image:
     given = node.attributes
+    src = attribute(node, "src") or attribute(node, "data-src")
     return Image(
-        src=attribute(node, "src") or attribute(node, "data-src"),
+        src=src,
+        url=resolve(src, base) if src else None,
         alt=attribute(node, "alt") if "alt" in given else None,
         sized="width" in given and "height" in given,
     )

@@ -78,6 +78,7 @@ FAULTY = {
     "thin": seen(body=BODY.replace("word " * 200, "word")),
     "lang_missing": seen(lang=""),
     "lang_invalid": seen(lang=' lang="english"'),
+    "lang_mismatch": seen(body=BODY.replace("word " * 200, "Das ist eine Lampe für den Tisch und die Wand. " * 25)),
     "link_text_empty": seen(body=BODY + '<a href="/tables"><i></i></a>'),
     "link_text_generic": seen(body=BODY + '<a href="/tables">Read more …</a>'),
     "link_uncrawlable": seen(body=BODY + '<a href="javascript:go()">Tables</a>'),

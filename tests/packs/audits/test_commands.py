@@ -1,18 +1,16 @@
 """``leasehold audits …``, as its users call it."""
 
 import re
-import socket
 
 import pytest
 
+from leasehold.postgres.server import free_port
 from leasehold.testing import Kit
 from leasehold_packs.audits import pack
 from leasehold_packs.audits.site import FAULTS, MadeSite
-from tests.cli.program import Said, started
 from tests.cli.program import leasehold as command
-from tests.docs.pages import ROOT, blocks, commands
-
-SHOWN = [block for block in blocks(ROOT / "docs" / "tutorials" / "audit-a-site.md") if block.note == "run in order"]
+from tests.cli.program import started
+from tests.packs.tutorial import done
 
 
 @pytest.fixture
@@ -21,26 +19,17 @@ async def site(leasehold: Kit) -> dict[str, str]:
     return leasehold.environment | {"LEASEHOLD_PACKS": "audits"}
 
 
-def free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return int(found.getsockname()[1])
+def newest_run(site: dict[str, str]) -> str:
+    return str(command("audits", "list", "--json", env=site).json[0]["run_id"])
 
 
 def test_the_commands_of_the_tutorial_do_what_it_says(site: dict[str, str]) -> None:
     port = free_port()
     site |= {"LEASEHOLD_FETCH_ALLOW": f"127.0.0.1:{port}", "LEASEHOLD_FETCH_GAP_SECONDS": "0.001"}
-    said: dict[str, Said] = {}
     with started("worker", env=site) as worker:
         worker.said("worker started")
-        for arguments in (one for block in SHOWN for one in commands(block)):
-            line = " ".join(arguments)
-            run = command("audits", "list", "--json", env=site).json[0]["run_id"] if "$RUN" in line else ""
-            given = [argument.replace("$RUN", run) for argument in arguments]
-            said[line] = command(*given, *(["--port", str(port)] if "demo" in given else []), env=site)
-            assert said[line].code == 0, said[line].err
-        [newest, *_] = command("audits", "list", "--json", env=site).json
-        assert command("audits", "resume", newest["run_id"], env=site).code == 4, "only one that was stopped"
+        said = done("audit-a-site.md", site, port=port, names={"$RUN": lambda: newest_run(site)})
+        assert command("audits", "resume", newest_run(site), env=site).code == 4, "only one that was stopped"
         assert worker.stopped().code == 0
     made, weeks = MadeSite(), _weeks(said["audits demo --weeks 2"].err)
     before, after = made.faults(0), made.faults(1)

@@ -6,7 +6,7 @@ from typing import Any
 
 from leasehold_packs.audits.checks.examples import some
 from leasehold_packs.audits.seen import Seen
-from leasehold_packs.webfacts.language import is_language
+from leasehold_packs.webfacts.language import is_language, recognised, spoken
 
 TITLE = (20, 60)
 DESCRIPTION = (80, 160)
@@ -89,6 +89,15 @@ def lang_invalid(seen: Seen) -> Iterator[dict[str, Any]]:
         yield {"lang": seen.page.lang[:100]}
 
 
+def lang_mismatch(seen: Seen) -> Iterator[dict[str, Any]]:
+    """Only where both are known for certain: few words are in no language."""
+    said = spoken(seen.page.lang or "")
+    if said and seen.page.words >= FEWEST_WORDS:
+        written = recognised(seen.page.text)
+        if written and written != said:
+            yield {"lang": (seen.page.lang or "")[:100], "recognised": written}
+
+
 CHECKS = (
     title_missing,
     title_short,
@@ -104,4 +113,5 @@ CHECKS = (
     thin,
     lang_missing,
     lang_invalid,
+    lang_mismatch,
 )

@@ -1,0 +1,70 @@
+"""Questions that a crawl has beside its pages: is it there, how large is it, and what does the whole site answer?"""
+
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+from leasehold import Context, Fetched
+from leasehold.errors import FetchDisallowed, FetchError
+from leasehold_packs.audits.visiting import AGENT
+
+#: Bytes that are fetched of what is not read.
+_BYTES = 10_000
+#: An image is large above this.
+LARGE_IMAGE = 500_000
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """Its status and size, or why there is none; nothing at all if it is not ours to know."""
+
+    status: int | None = None
+    problem: str | None = None
+    size: int | None = None
+
+
+async def ask(ctx: Context, url: str, *, is_image: bool = False) -> Told:
+    """Ask politely whether something is there; of an image also how many bytes it has."""
+    try:
+        with suppress(FetchError):  # some servers answer HEAD with nonsense: then GET says more
+            head = await _fetch(ctx, url, method="HEAD")
+            size = _length(head)
+            if head.status < 400 and (size is not None or not is_image):
+                return Told(status=head.status, size=size)
+        answer = await _fetch(ctx, url, max_bytes=LARGE_IMAGE + 1 if is_image else _BYTES)
+        return Told(status=answer.status, size=len(answer.body))
+    except FetchDisallowed:
+        return Told()
+    except FetchError as problem:
+        if problem.transient and ctx.attempt < ctx.max_attempts:
+            raise
+        return Told(problem=str(problem))
+
+
+async def ask_site(ctx: Context, root: str, *, headers: dict[str, str]) -> dict[str, Any]:
+    """Whether it has an icon, and whether it is there without TLS, too. What is not answered is not known."""
+    parts = urlsplit(root)
+    told: dict[str, Any] = {}
+    with suppress(FetchError):
+        icon = await _fetch(ctx, f"{parts.scheme}://{parts.netloc}/favicon.ico", headers=headers)
+        told["favicon"] = icon.status < 400
+    if parts.scheme == "https" and parts.port in (None, 443):
+        with suppress(FetchError):
+            plain = await _fetch(ctx, f"http://{parts.hostname}/")  # without the headers: anybody could read them
+            if plain.url.startswith("http:") and plain.status < 400:
+                told["insecure"] = {"url": plain.url, "status": plain.status}
+    return told
+
+
+async def _fetch(
+    ctx: Context, url: str, *, method: str = "GET", max_bytes: int = _BYTES, headers: dict[str, str] | None = None
+) -> Fetched:
+    return await ctx.fetch(
+        url, method=method, polite=True, agent=AGENT, headers=headers or {}, max_bytes=max_bytes, truncate=True
+    )
+
+
+def _length(answer: Fetched) -> int | None:
+    given = answer.header("content-length") or ""
+    return int(given) if given.isdecimal() and len(given) < 16 else None
