@@ -2,9 +2,9 @@
 
     documents → facts → completeness (attributes) → compile (rules) → receipt, Merkle roots → proof → QR → verify
 
-Those parts are pure: no socket, no database, no clock. Around them stand ``handlers`` and ``many`` (the kinds),
-``store_*`` (the pack's own tables), ``routes``, ``public`` and ``pages`` (HTTP) and ``commands``. Needs the extra
-``passports``.
+Those parts are pure: no socket, no database, no clock. Around them stand ``handlers``, ``many`` and ``export``
+(the kinds), ``store_*`` (the pack's own tables), ``routes``, ``public``, ``checking`` and ``pages`` (HTTP) and
+``commands``. What runs in a browser is in ``assets``. Needs the extra ``passports``.
 """
 
 from importlib.resources import files
@@ -18,5 +18,5 @@ pack = Pack(
     migrations=files(__name__) / "migrations",
     routes="leasehold_packs.passports.routes:routes",
     pages="leasehold_packs.passports.pages:pages",
-    addresses=("/p", "/01"),
+    addresses=("/p", "/01", "/verify", "/.well-known/gs1resolver"),
 )

@@ -3,7 +3,9 @@
 import io
 import json
 import zipfile
-from collections.abc import Iterable
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from datetime import datetime
 from importlib.resources import files
 from typing import Any
@@ -33,21 +35,45 @@ def zipped(bundle: Bundle, keys: Iterable[PublicKey]) -> bytes:
     parts = {f"{name}.json": getattr(bundle, name) for name in PARTS}
     parts["keys.json"] = keys_json(keys)
     parts["README.txt"] = _README.encode()
-    parts["verify.py"] = (files(__package__) / "standalone.py").read_bytes()
+    parts["verify.py"] = verifier()
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, raw in parts.items():
-            archive.writestr(zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0)), raw, zipfile.ZIP_DEFLATED)
+        put(archive, parts)
     return out.getvalue()
 
 
+def put(archive: zipfile.ZipFile, members: Mapping[str, bytes]) -> None:
+    """Under a date that never changes."""
+    for name, raw in members.items():
+        archive.writestr(zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0)), raw, zipfile.ZIP_DEFLATED)
+
+
+def verifier() -> bytes:
+    """The program that checks bundles alone."""
+    return (files(__package__) / "standalone.py").read_bytes()
+
+
 def unzipped(raw: bytes) -> tuple[Bundle, list[PublicKey]]:
+    with opened(raw) as archive:
+        parts = read(archive, {name: f"{name}.json" for name in (*PARTS, "keys")}, what="the bundle")
+    return Bundle(**{name: parts[name] for name in PARTS}), keys_from(parts["keys"])
+
+
+@contextmanager
+def opened(raw: bytes) -> Iterator[zipfile.ZipFile]:
+    """A file that a stranger calls a zip: whatever is wrong with it, it is no bundle."""
     try:
         with zipfile.ZipFile(io.BytesIO(raw)) as archive:
-            parts = {name: _member(archive, f"{name}.json") for name in (*PARTS, "keys")}
-    except (zipfile.BadZipFile, KeyError, NotImplementedError, RuntimeError, EOFError):
+            yield archive
+    except (zipfile.BadZipFile, KeyError, NotImplementedError, RuntimeError, EOFError, zlib.error):
         raise invalid("this is no bundle of a passport", hint="a .zip with payload.json, receipt.json, …") from None
-    return Bundle(**{name: parts[name] for name in PARTS}), keys_from(parts["keys"])
+
+
+def read(archive: zipfile.ZipFile, members: Mapping[str, str], *, what: str) -> dict[str, bytes]:
+    """Members by our names. What they unpack to is bounded before anything of it is read."""
+    if sum(archive.getinfo(member).file_size for member in members.values()) > MAX_BYTES:
+        raise invalid(f"{what} is larger than {MAX_BYTES} bytes")
+    return {name: archive.read(member) for name, member in members.items()}
 
 
 def keys_json(keys: Iterable[PublicKey]) -> bytes:
@@ -60,12 +86,6 @@ def keys_from(raw: bytes) -> list[PublicKey]:
         return [_key(each) for each in json.loads(raw)]
     except (ValueError, KeyError, TypeError):
         raise invalid("keys.json has no keys that we know") from None
-
-
-def _member(archive: zipfile.ZipFile, name: str) -> bytes:
-    if archive.getinfo(name).file_size > MAX_BYTES:
-        raise invalid(f"{name} is larger than {MAX_BYTES} bytes")
-    return archive.read(name)
 
 
 def _key_json(key: PublicKey) -> dict[str, Any]:

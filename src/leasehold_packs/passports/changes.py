@@ -1,8 +1,9 @@
-"""What would be another in a passport: the fields of two versions, compared. Pure."""
+"""What differs: the fields of two versions of a passport, or the facts of two snapshots. Pure."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from leasehold_packs.passports.facts import Fact
 from leasehold_packs.passports.pointers import order
 
 
@@ -14,6 +15,23 @@ def changed(before: Mapping[str, tuple[str, Any]], after: Mapping[str, tuple[str
         for pointer in pointers
         if before.get(pointer) != after.get(pointer)
     ]
+
+
+def facts_changed(before: Iterable[Fact], after: Iterable[Fact]) -> list[dict[str, Any]]:
+    """A line for each pointer whose value or unit differs; null where there is no such fact.
+
+    The same value from another document is no change: both sources are told where the value is another.
+    """
+    old, new = ({fact.pointer: fact.as_json() for fact in facts} for facts in (before, after))
+    return [
+        {"pointer": pointer, "before": old.get(pointer), "after": new.get(pointer)}
+        for pointer in sorted({*old, *new}, key=order)
+        if _said(old.get(pointer)) != _said(new.get(pointer))
+    ]
+
+
+def _said(fact: Mapping[str, Any] | None) -> tuple[Any, ...] | None:
+    return None if fact is None else tuple(fact[name] for name in ("type", "text", "unit"))
 
 
 def by_pointer(tiers: Mapping[str, Iterable[Any]]) -> dict[str, tuple[str, Any]]:

@@ -21,6 +21,8 @@ Passport = Annotated[UUID, typer.Argument(help="The id of a passport.")]
 File = Annotated[Path, typer.Argument(exists=True, dir_okay=False, readable=True)]
 Package = Annotated[UUID, typer.Option("--package", help="The id of a published rule package.")]
 _PATIENCE_SECONDS = 120.0
+_LONG_SECONDS = 3600.0
+_MOST_FACTS = 100_000
 
 
 @app.command()
@@ -33,12 +35,30 @@ async def issuer(
 ) -> None:
     """Say who signs. Its first key is made as well."""
     from leasehold_packs.passports import store_keys
+    from leasehold_packs.passports.desk import arrange
+
+    async with shell.tenant(tenant) as access:
+        async with access.transaction() as tx:
+            made = await store_keys.set_issuer(tx, slug=slug, name=name, host=host)
+            if await store_keys.signing_key(tx) is None:
+                await store_keys.rotate_key(tx, datetime.now(UTC))
+        await arrange(access.client)
+    print(made["did"])
+
+
+@app.command()
+@shell.command
+async def keys(tenant: shell.TenantOption = None, json: shell.Json = False) -> None:
+    """The keys of the issuer, oldest first; their private parts never come out."""
+    from leasehold_packs.passports import store_keys
 
     async with shell.tenant(tenant) as access, access.transaction() as tx:
-        made = await store_keys.set_issuer(tx, slug=slug, name=name, host=host)
-        if await store_keys.signing_key(tx) is None:
-            await store_keys.rotate_key(tx, datetime.now(UTC))
-    print(made["did"])
+        rows = await store_keys.list_keys(tx)
+    names = ("key_id", "not_before", "not_after", "revoked_at")
+    if json:
+        shell.print_json([{name: row[name] for name in names} for row in rows])
+        return
+    shell.print_table(["key", "since", "until", "revoked"], [[row[name] for name in names] for row in rows])
 
 
 @app.command()
@@ -90,6 +110,28 @@ async def create(
         print(await add_passport(tx, name=name, category=category, gtin=gtin, serial=serial, model_id=model))
 
 
+@app.command("list")
+@shell.command
+async def list_(
+    model: Annotated[UUID | None, typer.Option(help="The batteries of this model only.")] = None,
+    limit: Annotated[int, typer.Option(min=1, max=10_000, help="How many.")] = 100,
+    tenant: shell.TenantOption = None,
+    json: shell.Json = False,
+) -> None:
+    """Passports, with the state of each and how complete it is."""
+    from leasehold_packs.passports.store_facts import list_passports
+
+    async with shell.tenant(tenant) as access, access.transaction() as tx:
+        rows = [dict(row) for row in await list_passports(tx, model_id=model, after=None, limit=limit)]
+    if json:
+        shell.print_json(rows)
+        return
+    names = ("passport_id", "name", "gtin", "serial", "state", "share")
+    shell.print_table(
+        ["passport", "name", "gtin", "serial", "state", "complete"], [[row[name] for name in names] for row in rows]
+    )
+
+
 @app.command()
 @shell.command
 async def upload(
@@ -99,11 +141,12 @@ async def upload(
     under: Annotated[str, typer.Option(help="Where its facts belong, such as /labels.")] = "",
     schema: Annotated[UUID | None, typer.Option(help="An uploaded JSON Schema to check it against.")] = None,
     media_type: Annotated[str | None, typer.Option(help="By default by the name of the file.")] = None,
+    valid_until: Annotated[datetime | None, typer.Option(help="The end of a certificate, in UTC.")] = None,
     tenant: shell.TenantOption = None,
     json: shell.Json = False,
 ) -> None:
     """Send a document, and wait until its facts are read. Exit 1 if some are in error."""
-    from leasehold_packs.passports.desk import send_document
+    from leasehold_packs.passports.desk import arrange, send_document
     from leasehold_packs.passports.documents import XLSX
     from leasehold_packs.passports.store_facts import Delivered, get_document
 
@@ -118,9 +161,12 @@ async def upload(
             author=access.actor,
             under=under,
             schema_id=schema,
+            valid_until=valid_until and valid_until.replace(tzinfo=UTC),
         )
         async with access.transaction() as tx:
             asked = await send_document(tx, passport, sent)
+        if sent.valid_until:
+            await arrange(access.client)
         if asked.job_id:
             await access.client.wait(asked.job_id, timeout=_PATIENCE_SECONDS)
         async with access.transaction() as tx:
@@ -134,12 +180,140 @@ async def upload(
         raise typer.Exit(1)
 
 
+@app.command()
+@shell.command
+async def facts(
+    passport: Passport,
+    state: Annotated[
+        str | None, typer.Option(help="ok, error, superseded or dismissed; else the current ones.")
+    ] = None,
+    tenant: shell.TenantOption = None,
+    json: shell.Json = False,
+) -> None:
+    """The facts of a passport, each with the cell or pointer that it was read from."""
+    from leasehold_packs.passports import store_facts
+
+    async with shell.tenant(tenant) as access, access.transaction() as tx:
+        await store_facts.get_passport(tx, passport)
+        rows = await store_facts.list_facts(tx, passport, state=state, after=0, limit=_MOST_FACTS)
+    if json:
+        shell.print_json([dict(row) for row in rows])
+        return
+    shown = [(row["pointer"], row["text"], row["unit"], row["ref"], row["message"] or row["state"]) for row in rows]
+    shell.print_table(["pointer", "value", "unit", "from", "state"], shown)
+
+
+@app.command()
+@shell.command
+async def state(
+    passport: Passport,
+    pointer: Annotated[str, typer.Argument(help="Where the fact stands, such as /labels/ceMark.")],
+    value: Annotated[str, typer.Argument(help="As JSON has it; what is no JSON is text.")],
+    unit: Annotated[str | None, typer.Option(help="Of a number, such as kg.")] = None,
+    tenant: shell.TenantOption = None,
+) -> None:
+    """State a fact, or correct one: the one before is kept, and named. The id of the new one."""
+    from leasehold_packs.passports.desk import state_fact
+
+    async with shell.tenant(tenant) as access, access.transaction() as tx:
+        made = await state_fact(tx, passport, pointer=pointer, value=_value(value), unit=unit, author=access.actor)
+    print(made)
+
+
+@app.command()
+@shell.command
+async def snapshots(passport: Passport, tenant: shell.TenantOption = None, json: shell.Json = False) -> None:
+    """The snapshots of a passport, newest first."""
+    from leasehold_packs.passports import store_facts, store_versions
+
+    async with shell.tenant(tenant) as access, access.transaction() as tx:
+        await store_facts.get_passport(tx, passport)
+        rows = [dict(row) for row in await store_versions.list_snapshots(tx, passport)]
+    if json:
+        shell.print_json(rows)
+        return
+    names = ("snapshot_id", "state", "hash", "created_at")
+    shell.print_table(["snapshot", "state", "hash", "created"], [[row[name] for name in names] for row in rows])
+
+
+@app.command()
+@shell.command
+async def compare(
+    before: Annotated[UUID, typer.Argument(help="The id of a snapshot.")],
+    after: Annotated[UUID, typer.Argument(help="The id of another.")],
+    tenant: shell.TenantOption = None,
+    json: shell.Json = False,
+) -> None:
+    """What differs between two snapshots. Exit 1 if anything does."""
+    from leasehold_packs.passports import store_versions
+    from leasehold_packs.passports.changes import facts_changed
+
+    async with shell.tenant(tenant) as access, access.transaction() as tx:
+        found = facts_changed(*await store_versions.two_snapshots(tx, before, after))
+    if json:
+        shell.print_json(found)
+    else:
+        rows = [(each["pointer"], _said(each["before"]), _said(each["after"])) for each in found]
+        shell.print_table(["pointer", "before", "after"], rows)
+    if found:
+        raise typer.Exit(1)
+
+
 @app.command("compile")
 @shell.command
 async def compile_(passport: Passport, package: Package, tenant: shell.TenantOption = None) -> None:
     """Seal the facts, ask for a version, and wait until it is active; its id."""
     async with shell.tenant(tenant) as access:
         print(await _compiled(access, passport, package))
+
+
+@app.command()
+@shell.command
+async def bulk(
+    passport: Annotated[UUID, typer.Argument(help="The passport of a model.")],
+    file: Annotated[
+        Path,
+        typer.Argument(exists=True, dir_okay=False, help="CSV or XLSX with a column serial, and one for each fact."),
+    ],
+    package: Package,
+    tenant: shell.TenantOption = None,
+) -> None:
+    """A passport for each line of a sheet, and wait until all are active. Exit 1 if some could not be made."""
+    from leasehold_packs.passports.desk import send_document
+    from leasehold_packs.passports.documents import CSV, XLSX, read_json
+    from leasehold_packs.passports.many import get_bulk, request_bulk, wait_for_bulk
+    from leasehold_packs.passports.store_facts import Delivered
+    from leasehold_packs.passports.store_versions import Order
+
+    media = XLSX if file.suffix.lower() == ".xlsx" else CSV
+    async with shell.tenant(tenant) as access:
+        sent = Delivered(raw=file.read_bytes(), name=file.name, role="sheet", media_type=media, author=access.actor)
+        order = Order(package_id=package, issued_at=datetime.now(UTC), activate=True, author=access.actor)
+        async with access.transaction() as tx:
+            asked = await request_bulk(tx, passport, (await send_document(tx, passport, sent)).id, order)
+        counts = await wait_for_bulk(access, asked, seconds=_LONG_SECONDS)
+        async with access.transaction() as tx:
+            refused = read_json((await get_bulk(tx, asked))["refused"].encode())
+    for line, why in refused:
+        print(f"line {line}\t{why}")
+    shell.say(f"{counts.get('active', 0)} are active, {counts.get('failed', 0)} failed, {len(refused)} lines refused")
+    if refused or counts.get("failed"):
+        raise typer.Exit(1)
+
+
+@app.command()
+@shell.command
+async def revoke(
+    version: Annotated[UUID, typer.Argument(help="The id of a version.")],
+    reason: Annotated[str, typer.Argument(help="What its page and every check say.")],
+    tenant: shell.TenantOption = None,
+) -> None:
+    """Revoke a version: its page and every check on this server say so."""
+    from leasehold_packs.passports.desk import revoke_version
+
+    async with shell.tenant(tenant) as access, access.transaction() as tx:
+        await revoke_version(tx, version, reason)
+    shell.say(f"{version} is revoked")
 
 
 @app.command()
@@ -179,19 +353,55 @@ async def verify(
     keys: Annotated[Path | None, typer.Option(help="The issuer's did.json, from the issuer itself.")] = None,
     json: shell.Json = False,
 ) -> None:
-    """Check a bundle without a network or a database. Exit 1 if anything is not as it was signed."""
+    """Check a bundle, or a file of an export, without a network or a database. Exit 1 if anything was changed."""
+    from leasehold_packs.passports.archive import bundles_in, is_archive
     from leasehold_packs.passports.bundle_zip import unzipped
     from leasehold_packs.passports.documents import read_json
     from leasehold_packs.passports.keys import keys_of
     from leasehold_packs.passports.verify import verify as checked
 
-    made, enclosed = unzipped(file.read_bytes())
-    verdict = checked(made, keys_of(read_json(keys.read_bytes())) if keys else enclosed)
-    _print_verdict(verdict, made.receipt, json=json)
-    if verdict.ok and keys is None:
-        shell.say("the keys came with the bundle: --keys did.json checks it with those of the issuer")
-    if not verdict.ok:
+    raw = file.read_bytes()
+    given = keys_of(read_json(keys.read_bytes())) if keys else None
+    all_good = True
+    for folder, made, enclosed in bundles_in(raw) if is_archive(raw) else [("", *unzipped(raw))]:
+        verdict = checked(made, enclosed if given is None else given)
+        _print_verdict(verdict, made.receipt, json=json, folder=folder)
+        all_good = all_good and verdict.ok
+    if not all_good:
         raise typer.Exit(1)
+    if keys is None:
+        shell.say("the keys came with the file: --keys did.json checks it with those of the issuer")
+
+
+@app.command()
+@shell.command
+async def export(
+    reader: Annotated[Reader, typer.Option(help="Who shall read it.")] = Reader.PUBLIC,
+    passport: Annotated[UUID | None, typer.Option(help="This one and the batteries of its model only.")] = None,
+    all_versions: Annotated[bool, typer.Option("--all-versions", help="Older and revoked versions, too.")] = False,
+    days: Annotated[float, typer.Option(min=0.01, max=3650, help="Days that the files are there.")] = 7.0,
+    tenant: shell.TenantOption = None,
+    json: shell.Json = False,
+) -> None:
+    """Many passports as files to be checked offline: `leasehold reports download` and `link` hand them out."""
+    from leasehold_packs.passports.model import ExportOrder
+
+    order = ExportOrder(reader=reader, passport_id=passport, all_versions=all_versions, keep_days=days)
+    files: list[dict[str, Any]] = []
+    async with shell.tenant(tenant) as access:
+        async with access.transaction() as tx:
+            job = (await tx.enqueue("passports.export", order)).job_id
+        while job:
+            ended = await access.client.wait(job, timeout=_LONG_SECONDS)
+            if ended.state != "succeeded":
+                raise invalid(f"the export was not made: {(ended.error or {}).get('message', ended.state)}")
+            files.append(ended.result)
+            job = ended.result["next_job"] and UUID(ended.result["next_job"])
+    if json:
+        shell.print_json(files)
+        return
+    names = ("report_id", "versions", "size", "expires_at")
+    shell.print_table(["report", "versions", "bytes", "expires"], [[each[name] for name in names] for each in files])
 
 
 @app.command()
@@ -251,16 +461,32 @@ async def _bundled(access: Any, version: UUID, reader: Reader) -> bytes:
     return zipped(made, keys)
 
 
-def _print_verdict(verdict: "Verdict", receipt: bytes, *, json: bool) -> None:
+def _value(text: str) -> Any:
+    from leasehold_packs.passports.documents import read_json
+    from leasehold_packs.passports.errors import PassportError
+
+    try:
+        return read_json(text.encode())
+    except PassportError:
+        return text
+
+
+def _said(fact: dict[str, Any] | None) -> str | None:
+    return " ".join(each for each in (fact["text"], fact["unit"]) if each) if fact else None
+
+
+def _print_verdict(verdict: "Verdict", receipt: bytes, *, json: bool, folder: str) -> None:
     from leasehold_packs.passports.documents import read_json
 
     shown = sorted(verdict.shown)
     findings = [{"at": each.at, "code": each.code, "message": each.message} for each in verdict.findings]
     if json:
-        shell.print_json({"ok": verdict.ok, "shown": shown, "findings": findings})
+        where = {"folder": folder} if folder else {}
+        shell.print_json({**where, "ok": verdict.ok, "shown": shown, "findings": findings})
     elif verdict.ok:
         signed = read_json(receipt)
-        print(f"good: {signed['issuer']} signed it, issued {signed['issued_at']}, shows {', '.join(shown)}")
+        about = f"{signed['issuer']} signed it, issued {signed['issued_at']}, shows {', '.join(shown)}"
+        print(f"good: {about}{f' ({folder})' if folder else ''}")
     else:
         for each in findings:
-            print(f"{each['code']}\t{each['at']}\t{each['message']}")
+            print("\t".join(text for text in (each["code"], each["at"], each["message"], folder) if text))

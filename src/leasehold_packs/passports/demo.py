@@ -1,6 +1,5 @@
 """The demo: a made-up maker sends its documents, corrects a fact, and gets passports that are checked. No network."""
 
-import asyncio
 from collections.abc import Callable
 from datetime import UTC, datetime
 from random import randrange
@@ -9,8 +8,8 @@ from uuid import UUID
 
 from leasehold_packs.passports import maker, store_facts, store_keys, store_versions
 from leasehold_packs.passports.attributes import Category, Reader, battery_pass_rules, completeness
-from leasehold_packs.passports.desk import ask_for_version, send_document, wait_for
-from leasehold_packs.passports.many import get_bulk, request_bulk
+from leasehold_packs.passports.desk import ask_for_version, send_document, state_fact, wait_for
+from leasehold_packs.passports.many import request_bulk, wait_for_bulk
 from leasehold_packs.passports.store import fact_of
 from leasehold_packs.passports.store_facts import Delivered
 from leasehold_packs.passports.store_versions import Order
@@ -67,7 +66,7 @@ async def _send(access: Any, model: UUID, seed: int, tell: Callable[[str], None]
         asked = await send_document(tx, model, Delivered(raw=raw, **about))
     await access.client.wait(asked.job_id, timeout=_PATIENCE_SECONDS)
     async with access.transaction() as tx:
-        await store_facts.state_fact(tx, model, pointer=_WRONG, value=24.5, unit="kg", author=access.actor)
+        await state_fact(tx, model, pointer=_WRONG, value=24.5, unit="kg", author=access.actor)
         facts = await store_facts.current_facts(tx, model)
     found = completeness(Category.LMT, {row["pointer"]: fact_of(row).value for row in facts})
     tell(f"facts       {len(facts)}, {found.share} % of what the category requires")
@@ -98,11 +97,5 @@ async def _bulk(
     async with access.transaction() as tx:
         sheet = await send_document(tx, model, Delivered(raw=maker.sheet(batteries, seed), **about))
         bulk_id = await request_bulk(tx, model, sheet.id, order)
-    async with asyncio.timeout(_PATIENCE_SECONDS):
-        while True:
-            async with access.transaction() as tx:
-                counts = await store_versions.count_states(tx, (await get_bulk(tx, bulk_id))["base_id"])
-            if sum(counts.values()) == batteries and counts.keys() <= {"active", "failed"}:
-                break
-            await asyncio.sleep(0.2)
+    counts = await wait_for_bulk(access, bulk_id, seconds=_PATIENCE_SECONDS)
     tell(f"batteries   {counts.get('active', 0)} passports of single batteries are active")

@@ -5,8 +5,10 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from leasehold_packs.passports.model import DocumentOrder, VersionsOrder
-from leasehold_packs.passports.store import Desk
+from leasehold.errors import NotFound
+from leasehold_packs.passports import store_facts, store_versions
+from leasehold_packs.passports.model import DocumentOrder, PassportOrder, VersionsOrder
+from leasehold_packs.passports.store import QUEUE, Desk, tell
 from leasehold_packs.passports.store_facts import Delivered, receive_document
 from leasehold_packs.passports.store_versions import Order, get_version, open_snapshot, request_version, seal_snapshot
 
@@ -28,6 +30,27 @@ async def send_document(tx: Desk, passport_id: UUID, sent: Delivered) -> Asked:
     return Asked(id=received.version_id, job_id=job.job_id)
 
 
+async def state_fact(tx: Desk, passport_id: UUID, *, author: str, **stated: Any) -> int:
+    """What a person states, and a new look at how complete the passport is."""
+    made = await store_facts.state_fact(tx, passport_id, author=author, **stated)
+    await tx.enqueue("passports.check_completeness", PassportOrder(passport_id=passport_id))
+    return made
+
+
+async def dismiss_fact(tx: Desk, passport_id: UUID, fact_id: int) -> None:
+    await store_facts.dismiss_fact(tx, passport_id, fact_id)
+    await tx.enqueue("passports.check_completeness", PassportOrder(passport_id=passport_id))
+
+
+async def arrange(client: Any) -> None:
+    """What comes by the clock for a tenant, put there once: it may change or pause it afterwards."""
+    for name, cron in (("passports.expire_documents", "15 0 * * *"), ("passports.replay", "0 3 * * *")):
+        try:
+            await client.schedules.get(name)
+        except NotFound:
+            await client.schedules.put(name, name, cron=cron, jitter=600, queue=QUEUE)
+
+
 async def ask_for_version(tx: Desk, passport_id: UUID, snapshot_id: UUID | None, order: Order) -> Asked:
     """A version of this snapshot, or of the facts as they are now."""
     if snapshot_id is None:
@@ -36,6 +59,12 @@ async def ask_for_version(tx: Desk, passport_id: UUID, snapshot_id: UUID | None,
     version_id = await request_version(tx, passport_id, snapshot_id, order)
     job = await tx.enqueue("passports.compile", VersionsOrder(versions=[version_id]))
     return Asked(id=version_id, job_id=job.job_id)
+
+
+async def revoke_version(tx: Desk, version_id: UUID, reason: str) -> None:
+    version = await get_version(tx, version_id)
+    await store_versions.revoke_version(tx, version_id, reason)
+    await tell(tx, "passport.revoked", passport=version["passport_id"], version=version_id, reason=reason)
 
 
 async def wait_for(access: Any, version_id: UUID, *, seconds: float) -> Any:

@@ -207,6 +207,14 @@ def sheet_rows(raw: bytes, *, media_type: str = CSV, under: str = "") -> Sheet:
     return Sheet(sha256=table.sha256, encoding=table.encoding, rows=tuple(rows), errors=tuple(table.errors))
 
 
+def lines_of_sheets(raw: bytes, *, media_type: str) -> list[tuple[str, Iterable[Sequence[Any]]]]:
+    """The name and the lines of each sheet, as they stand there; a CSV is one without a name."""
+    _check_size(raw, MAX_BYTES)
+    if media_type != XLSX:
+        return [("", _csv_records(_csv_text(raw)[0]))]
+    return [(grid.name, grid.lines) for grid in xlsx.grids(raw)]
+
+
 def _tables(raw: bytes, media_type: str) -> "list[Table]":
     _check_size(raw, MAX_BYTES)
     digest = sha256(raw).hexdigest()

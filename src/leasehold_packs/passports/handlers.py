@@ -1,4 +1,5 @@
-"""The way of a document into a passport: ``parse``; then ``compile``, ``sign`` and ``qr``, each asks for the next.
+"""The way of a document into a passport: ``parse`` and ``check_completeness``; then ``compile``, ``sign`` and ``qr``,
+each asks for the next. ``expire_documents`` comes by the clock.
 
 Whatever a step writes is committed with its end and with the job of the next step. A worker that dies in between leaves
 nothing behind, and the next attempt makes the same bytes: all that they depend on was fixed when they were asked for.
@@ -16,20 +17,33 @@ from uuid import UUID
 
 from leasehold import Context, Fail, Leasehold
 from leasehold.errors import NotFound
+from leasehold_packs.passports import store_facts
+from leasehold_packs.passports.attributes import Category, completeness
 from leasehold_packs.passports.compile import Compiled, compiled
 from leasehold_packs.passports.documents import CSV, XLSX, Reading, json_facts, read_json, sheet_facts
 from leasehold_packs.passports.errors import Code, Finding, PassportError
 from leasehold_packs.passports.facts import Fact, Snapshot
-from leasehold_packs.passports.model import DocumentOrder, Done, Read, VersionsOrder
+from leasehold_packs.passports.model import (
+    Complete,
+    DocumentOrder,
+    Done,
+    Expired,
+    PassportOrder,
+    Read,
+    VersionsOrder,
+)
 from leasehold_packs.passports.proof import options, sign
 from leasehold_packs.passports.qr import checked_fit, digital_link, plain_link
 from leasehold_packs.passports.rules import schema_findings
-from leasehold_packs.passports.store import Desk, tell_all
+from leasehold_packs.passports.store import QUEUE, Desk, fact_of, tell, tell_all
 from leasehold_packs.passports.store_facts import (
     close_document,
+    current_facts,
     document_bytes,
     get_document,
+    get_passport,
     get_passports,
+    put_completeness,
     put_facts,
     refuse_document,
 )
@@ -51,8 +65,8 @@ from leasehold_packs.passports.store_versions import (
     put_proofs,
 )
 
-QUEUE = "passports"
 SIGN_QUEUE = "passports-sign"
+_EXPIRED_AT_ONCE = 100
 _RETRY: dict[str, Any] = {"attempts": 5, "retry": (2.0, 1024.0)}
 
 app = Leasehold()
@@ -79,6 +93,7 @@ async def parse(ctx: Context, order: DocumentOrder) -> Read:
         await put_facts(tx, document, good, wrong)
         counts = {"facts": len(good), "errors": len(wrong)}
         await close_document(tx, order.document_version_id, encoding=reading.encoding, **counts)
+        await tx.enqueue("passports.check_completeness", PassportOrder(passport_id=document["passport_id"]))
         return await tx.complete(Read(facts=len(good), errors=len(wrong)))
 
 
@@ -99,6 +114,38 @@ def _sorted_out(reading: Reading, findings: Sequence[Finding]) -> tuple[list[Fac
         merged[finding.at] = Finding(at=finding.at, message=words[:2000])
     good = [fact for fact in reading.facts if fact.source.ref not in merged]
     return good, [(by_ref.get(at), finding) for at, finding in merged.items()]
+
+
+@app.handler("passports.check_completeness", queue=QUEUE, priority=2, timeout=120, **_RETRY)
+async def check_completeness(ctx: Context, order: PassportOrder) -> Complete:
+    """Note how much of what its category requires a passport has; lists show it."""
+    async with ctx.transaction() as tx:
+        category = Category((await get_passport(tx, order.passport_id))["category"])
+        facts = await current_facts(tx, order.passport_id)
+        there = {row["pointer"]: fact_of(row).value for row in facts if row["state"] == "ok"}
+        found = await asyncio.to_thread(completeness, category, there)
+        errors = sum(row["state"] == "error" for row in facts)
+        counts = {"share": found.share, "missing": len(found.missing), "errors": errors}
+        await put_completeness(tx, order.passport_id, **counts)
+        return await tx.complete(Complete(**counts))
+
+
+@app.handler("passports.expire_documents", queue=QUEUE, priority=3, timeout=600, **_RETRY)
+async def expire_documents(ctx: Context) -> Expired:
+    """Mark the documents whose time is over, and tell of each. No passport is made of their facts any more."""
+    expired = 0
+    while True:
+        async with ctx.transaction() as tx:
+            documents = await store_facts.expire_documents(tx, limit=_EXPIRED_AT_ONCE)
+            for each in documents:
+                await tell(
+                    tx, "passport.document_expired", passport=each["passport_id"], version=None,
+                    document_version_id=str(each["document_version_id"]), name=each["name"],
+                    valid_until=each["valid_until"].isoformat(),
+                )  # fmt: skip
+        expired += len(documents)
+        if len(documents) < _EXPIRED_AT_ONCE:
+            return Expired(documents=expired)
 
 
 # -- versions -------------------------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
-from leasehold_packs.passports.attributes import Category
+from leasehold_packs.passports.attributes import Category, Reader
 
 Name = Annotated[str, Field(min_length=1, max_length=200)]
 Pointer = Annotated[str, Field(max_length=2_000, pattern="^/", examples=["/generalProductInformation/batteryMass"])]
@@ -101,8 +101,14 @@ class DocumentOut(BaseModel):
     facts: int | None
     errors: int | None
     problem: Any
+    valid_until: datetime | None
+    expired_at: datetime | None
     author: str
     received_at: datetime
+
+
+class ValidityIn(_In):
+    valid_until: AwareDatetime | None
 
 
 class Documents(BaseModel):
@@ -165,6 +171,22 @@ class SnapshotOut(BaseModel):
     author: str
     created_at: datetime
     sealed_at: datetime | None
+
+
+class Snapshots(BaseModel):
+    data: list[SnapshotOut]
+
+
+class FactChange(BaseModel):
+    """A fact has its type, text, unit and source; null where there is none."""
+
+    pointer: str
+    before: dict[str, Any] | None
+    after: dict[str, Any] | None
+
+
+class FactChanges(BaseModel):
+    data: list[FactChange]
 
 
 class CompileIn(_In):
@@ -288,6 +310,15 @@ class RecompileIn(_In):
 
 class ReplayIn(_In):
     sample: Annotated[int, Field(ge=1, le=10_000)] = 100
+
+
+class ExportIn(_In):
+    """All that is active, or one passport and the batteries of its model; ``all_versions`` takes older ones, too."""
+
+    reader: Reader = Reader.PUBLIC
+    passport_id: UUID | None = None
+    all_versions: bool = False
+    keep_days: Annotated[float, Field(gt=0, le=3650)] = 7.0
 
 
 class JobMade(BaseModel):

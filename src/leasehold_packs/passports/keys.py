@@ -4,7 +4,7 @@ import base64
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Any
 from urllib.parse import quote
@@ -59,11 +59,13 @@ class PublicKey:
         }
 
     def as_method(self) -> dict[str, str]:
+        """A key that was revoked says so. One that only signs no more has no end: what it signed goes on to hold."""
         return {
             "id": self.method,
             "type": "Multikey",
             "controller": self.issuer,
             "publicKeyMultibase": public_multibase(self.raw),
+            **({"revoked": f"{self.revoked.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"} if self.revoked else {}),
         }
 
 
@@ -92,11 +94,15 @@ def keys_of(document: Mapping[str, Any]) -> list[PublicKey]:
     """The keys that a did document says make assertions."""
     try:
         return [
-            PublicKey(issuer=document["id"], raw=public_raw(method["publicKeyMultibase"]))
+            PublicKey(
+                issuer=document["id"],
+                raw=public_raw(method["publicKeyMultibase"]),
+                revoked=datetime.fromisoformat(method["revoked"]) if "revoked" in method else None,
+            )
             for method in document["verificationMethod"]
             if method["type"] == "Multikey" and method["id"] in document["assertionMethod"]
         ]
-    except (KeyError, TypeError):
+    except (KeyError, TypeError, ValueError):
         raise invalid("this is no did document with Ed25519 keys") from None
 
 

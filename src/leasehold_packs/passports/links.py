@@ -36,6 +36,18 @@ def _target(each: tuple[str, str, str], passport: str, query: str, languages: li
     return {**target, "hreflang": languages} if media_type == "text/html" else target
 
 
+def description(root: str) -> dict[str, Any]:
+    """What ``/.well-known/gs1resolver`` says: which numbers are answered here, and by which links."""
+    return {
+        "name": "Battery passports",
+        "resolverRoot": root,
+        "supportedPrimaryKeys": ["01"],
+        "supportedLinkType": [{"namespace": _VOCABULARY, "prefix": "gs1:"}],
+        "linkTypeDefaultCanBeLinkset": False,
+        "jsonLdContextLocation": CONTEXT,
+    }
+
+
 def target_of(link_type: str, accept: str) -> str | None:
     """What follows the address of the page for gs1:pip, or its whole address; None for one that there is not."""
     name = link_type.removeprefix("gs1:").removeprefix(_VOCABULARY)

@@ -16,9 +16,10 @@ from leasehold_packs.passports.compile import Compiled, compiled
 from leasehold_packs.passports.desk import ask_for_version
 from leasehold_packs.passports.documents import Row, read_json, sheet_rows
 from leasehold_packs.passports.errors import PassportError, invalid
+from leasehold_packs.passports.export import app as files
 from leasehold_packs.passports.facts import Fact, Snapshot
-from leasehold_packs.passports.handlers import QUEUE, ended
 from leasehold_packs.passports.handlers import app as steps
+from leasehold_packs.passports.handlers import ended
 from leasehold_packs.passports.model import (
     BulkDone,
     BulkOrder,
@@ -31,11 +32,12 @@ from leasehold_packs.passports.model import (
 from leasehold_packs.passports.proof import verifies
 from leasehold_packs.passports.qr import checked_serial
 from leasehold_packs.passports.rules import Package, package
-from leasehold_packs.passports.store import TENANT, Desk, Rows, fact_of, one, tell
+from leasehold_packs.passports.store import QUEUE, TENANT, Desk, Rows, fact_of, one, tell
 from leasehold_packs.passports.store_facts import current_facts, document_bytes, get_document, get_passport
 from leasehold_packs.passports.store_keys import usable_key
 from leasehold_packs.passports.store_versions import (
     Order,
+    count_states,
     facts_of,
     fields_of,
     get_package,
@@ -52,6 +54,7 @@ app = Leasehold()
 #: Batteries in one transaction, and in one job of those that follow.
 CHUNK = 100
 _MAX_LISTED = 100
+_IN_WORK = {"requested", "compiled", "signed"}
 _TWICE = "this serial number has a passport already"
 
 _BULK = (
@@ -86,6 +89,18 @@ async def request_bulk(tx: Desk, model_id: UUID, document_version_id: UUID, orde
 
 async def get_bulk(tx: Rows, bulk_id: UUID) -> Any:
     return await one(tx, "bulk", f"select {_BULK} from leasehold_passports.bulk where bulk_id = $1", bulk_id)
+
+
+async def wait_for_bulk(access: Any, bulk_id: UUID, *, seconds: float) -> dict[str, int]:
+    """How many versions of a bulk are in which state, when its jobs are done with it. Raises TimeoutError."""
+    async with asyncio.timeout(seconds):
+        while True:
+            async with access.transaction() as tx:
+                found = await get_bulk(tx, bulk_id)
+                counts = await count_states(tx, found["base_id"])
+            if found["state"] == "done" and sum(counts.values()) == found["made"] and _IN_WORK.isdisjoint(counts):
+                return counts
+            await asyncio.sleep(0.2)
 
 
 @app.handler("passports.bulk", queue=QUEUE, priority=2, timeout=3600, attempts=20, retry=(2.0, 1024.0))
@@ -310,3 +325,4 @@ async def compiled_again(tx: Rows, version: Any) -> Compiled | None:
 kinds = Leasehold()
 kinds.include(steps)
 kinds.include(app)
+kinds.include(files)

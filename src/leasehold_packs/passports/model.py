@@ -5,10 +5,17 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from leasehold_packs.passports.attributes import Reader
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DocumentOrder:
     document_version_id: UUID
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PassportOrder:
+    passport_id: UUID
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,9 +54,51 @@ class ReplayOrder:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ExportOrder:
+    """What ``reader`` may see of all passports, or of one and the batteries of its model.
+
+    ``part`` and ``after`` are for those that follow the first file.
+    """
+
+    reader: Reader = Reader.PUBLIC
+    passport_id: UUID | None = None
+    all_versions: bool = False
+    keep_days: float = 7.0
+    part: int = 1
+    after: UUID | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Read:
     facts: int
     errors: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Complete:
+    """``share`` is of what the category requires, in percent."""
+
+    share: int
+    missing: int
+    errors: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Expired:
+    documents: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exported:
+    """One file, under ``/v1/reports/{report_id}`` until it expires; ``next_job`` makes the next one."""
+
+    report_id: UUID
+    part: int
+    versions: int
+    size: int
+    sha256: str
+    expires_at: datetime
+    next_job: UUID | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

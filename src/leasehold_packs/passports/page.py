@@ -1,4 +1,4 @@
-"""The page that a scan opens: plain HTML that needs no script, and prints. Pure."""
+"""The page that a scan opens: plain HTML that needs no script, and prints. A script can check it once more. Pure."""
 
 import base64
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ from leasehold_packs.passports.languages import Texts
 from leasehold_packs.passports.pointers import leaves, tokens
 from leasehold_packs.passports.verify import Verdict
 
-_STYLE = """
+STYLE = """
 :root { color-scheme: light dark; }
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; }
 header { display: flex; flex-wrap: wrap; gap: 1rem; justify-content: space-between; }
@@ -24,15 +24,18 @@ table { border-collapse: collapse; width: 100%; margin-bottom: 1.5rem; }
 th, td { text-align: left; vertical-align: top; padding: .3rem .6rem; border-bottom: 1px solid #8884;
   overflow-wrap: anywhere; }
 th { width: 45%; font-weight: normal; }
+form { border: 2px dashed #8888; border-radius: .5rem; padding: 1.5rem; }
+input, button { font: inherit; margin: .3rem .6rem .3rem 0; max-width: 100%; }
 code { font: .85em ui-monospace, monospace; overflow-wrap: anywhere; }
 @media print {
-  nav { display: none; } body { margin: 0; max-width: none; font-size: 11px; } tr { break-inside: avoid; }
+  nav, #check { display: none; } body { margin: 0; max-width: none; font-size: 11px; } tr { break-inside: avoid; }
 }
 """
-#: No script, nothing from elsewhere: the style is told by its hash, the QR code comes from here.
+#: Nothing from elsewhere: the style is told by its hash, the QR code and the script come from here.
 POLICY = (
-    f"default-src 'none'; style-src 'sha256-{base64.b64encode(sha256(_STYLE.encode()).digest()).decode()}';"
-    " img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    f"default-src 'none'; style-src 'sha256-{base64.b64encode(sha256(STYLE.encode()).digest()).decode()}';"
+    " script-src 'self'; connect-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none';"
+    " frame-ancestors 'none'"
 )
 _NAMES = {at: attribute.name for attribute in reversed(ATTRIBUTES) for at in attribute.at}
 
@@ -53,13 +56,21 @@ class Shown:
 def page(shown: Shown) -> str:
     passport, words = shown.passport, shown.words
     return (
-        f'<!doctype html><html lang="{words.language}"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width"><meta name="robots" content="noindex">'
-        f"<title>{words('title', name=passport['name'])}</title><style>{_STYLE}</style></head><body>"
+        f"{head(words, words('title', name=passport['name']), script='passport.js')}<body>"
         f"<header><div><h1>{escape(passport['name'])}</h1>{_identity(passport, words)}</div>"
         f'<img src="/p/{passport["passport_id"]}/qr.svg{escape(shown.query)}" alt="{words("qr")}"></header>'
         f"<main>{_state(passport, words)}{_verdict(shown)}{_sections(shown.payload, words)}"
-        f"{_hidden(shown)}{_links(shown)}</main></body></html>"
+        f"{_hidden(shown)}{_check(shown)}{_links(shown)}</main></body></html>"
+    )
+
+
+def head(words: Texts, title: str, *, script: str) -> str:
+    """What every public page begins with; ``title`` is HTML already."""
+    return (
+        f'<!doctype html><html lang="{words.language}"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width"><meta name="robots" content="noindex">'
+        f'<title>{title}</title><link rel="icon" href="/verify/icon.svg"><style>{STYLE}</style>'
+        f'<script type="module" src="/verify/{script}"></script></head>'
     )
 
 
@@ -138,11 +149,23 @@ def _hidden(shown: Shown) -> str:
     return f"<p>{shown.words('hidden', fields_='; '.join(hidden))}</p>" if hidden else ""
 
 
+def _check(shown: Shown) -> str:
+    """Hidden until the script has seen that this browser can check."""
+    words, passport = shown.words, shown.passport
+    bundle = f"/p/{passport['passport_id']}/json{shown.query}"
+    keys = f"/v1/passports/issuers/{passport['issuer_slug']}/did.json"
+    return (
+        f'<p id="check" hidden><button type="button" data-bundle="{escape(bundle)}" data-keys="{escape(keys)}"'
+        f' data-good="{words("checked_here")}" data-bad="{words("check_failed")}">{words("check_here")}</button>'
+        " <output></output></p>"
+    )
+
+
 def _links(shown: Shown) -> str:
     at, query, words = f"/p/{shown.passport['passport_id']}", escape(shown.query), shown.words
     return (
         f'<nav><p><a href="{at}/bundle.zip{query}">{words("bundle")}</a> · '
-        f'<a href="{at}/json{query}">JSON-LD</a></p></nav>'
+        f'<a href="{at}/json{query}">JSON-LD</a> · <a href="/verify">{words("check_other")}</a></p></nav>'
         f"<p>{words('receipt')} <code>{sha256(shown.passport['receipt']).hexdigest()}</code></p>"
     )
 

@@ -1,19 +1,25 @@
-"""What the dashboard shows of passports: all of them; one with its completeness, versions and documents; one version
-with what each field was derived from; and the issuer with its keys and its log."""
+"""What the dashboard shows of passports: all of them; one with its completeness, versions, snapshots and documents; a
+document with the places that facts were read from; two snapshots compared; one version with what each field was derived
+from; and the issuer with its keys and its log."""
 
 import asyncio
 import json
+from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
 from leasehold import web
 from leasehold_packs.passports import store_facts, store_keys, store_log, store_versions
 from leasehold_packs.passports.attributes import Category, completeness
+from leasehold_packs.passports.changes import facts_changed
+from leasehold_packs.passports.errors import PassportError
 from leasehold_packs.passports.many import compiled_again
+from leasehold_packs.passports.source import Sheet, sheets_of
 from leasehold_packs.passports.store import fact_of
 
 pages = web.pages("passports", title="Passports", templates="leasehold_packs.passports")
 _LIMIT = 50
+_FACTS = 2_000
 #: States of versions and documents as the dashboard colours those that its own things do not have.
 _COLOURS = {
     "requested": "queued",
@@ -25,6 +31,9 @@ _COLOURS = {
     "received": "queued",
     "read": "succeeded",
     "unreadable": "failed",
+    "ok": "succeeded",
+    "error": "failed",
+    "dismissed": "canceled",
 }
 
 
@@ -55,6 +64,75 @@ async def issuer(look: web.Look) -> web.Page:
             keys = await store_keys.list_keys(tx)
             heads = await store_log.newest_heads(tx)
     return look.show("passports_issuer.html", issuer=found, keys=keys, heads=heads)
+
+
+@pages.get("/passports/issuer/rotate", "admin")
+async def ask_to_rotate(look: web.Look) -> web.Page:
+    async with look.tenant.transaction() as tx:
+        found = await store_keys.get_issuer(tx)
+    return look.confirm(
+        f"Make a new key for {found['name']}?",
+        words="It signs from now on. What the key before has signed goes on to hold.",
+        action=look.url("/passports/issuer/rotate"),
+        back=look.url("/passports/issuer"),
+        button="Make a new key",
+    )
+
+
+@pages.post("/passports/issuer/rotate", "admin")
+async def rotate(look: web.Look) -> web.Response:
+    async with look.tenant.transaction() as tx:
+        made = await store_keys.rotate_key(tx, datetime.now(UTC))
+        await tx.log("passports.rotate_key", made.key_id)
+    return look.go(look.url("/passports/issuer"), "The new key signs from now on.")
+
+
+@pages.get("/passports/documents/{document_version_id}", "jobs:read")
+async def document(look: web.Look) -> web.Page:
+    version_id = look.path_id("document_version_id")
+    async with look.tenant.transaction() as tx:
+        found = await store_facts.get_document(tx, version_id)
+        passport = await store_facts.get_passport(tx, found["passport_id"])
+        facts = await store_facts.document_facts(tx, version_id, after=0, limit=_FACTS + 1)
+        is_shown = found["role"] in ("facts", "sheet") and found["state"] != "unreadable"
+        raw = await store_facts.document_bytes(tx, version_id) if is_shown else b""
+    return look.show(
+        "passports_document.html",
+        own_tenant=True,
+        document=found,
+        passport=passport,
+        problem=json.loads(found["problem"]) if found["problem"] else None,
+        facts=facts[:_FACTS],
+        is_whole=len(facts) <= _FACTS,
+        by_ref={row["ref"]: row for row in facts},
+        sheets=await _sheets(raw, found["media_type"]) if raw else [],
+        colours=_COLOURS,
+    )
+
+
+async def _sheets(raw: bytes, media_type: str) -> list[Sheet]:
+    """Nothing for what is no JSON or sheet: it is not read, so nobody has said yet that it is none."""
+    try:
+        return await asyncio.to_thread(sheets_of, raw, media_type)
+    except PassportError:
+        return []
+
+
+@pages.get("/passports/snapshots/compare", "jobs:read")
+async def compare(look: web.Look) -> web.Page:
+    before, after = _id(look.query("before")), _id(look.query("after"))
+    async with look.tenant.transaction() as tx:
+        snapshots = [await store_versions.get_snapshot(tx, each) for each in (before, after)]
+        passport = await store_facts.get_passport(tx, snapshots[1]["passport_id"])
+        facts = await store_versions.two_snapshots(tx, before, after)
+    return look.show(
+        "passports_compared.html",
+        own_tenant=True,
+        passport=passport,
+        snapshots=snapshots,
+        changes=await asyncio.to_thread(facts_changed, *facts),
+        most=_FACTS,
+    )
 
 
 @pages.get("/passports/versions/{version_id}", "jobs:read")
@@ -91,6 +169,7 @@ async def passport(look: web.Look) -> web.Page:
         facts = await store_facts.current_facts(tx, passport_id)
         versions = await store_versions.list_versions(tx, passport_id)
         documents = await store_facts.list_documents(tx, passport_id)
+        snapshots = await store_versions.list_snapshots(tx, passport_id)
     there = {row["pointer"]: fact_of(row).value for row in facts if row["state"] == "ok"}
     return look.show(
         "passports_one.html",
@@ -102,6 +181,7 @@ async def passport(look: web.Look) -> web.Page:
         versions=versions,
         problems={row["version_id"]: json.loads(row["problem"]) for row in versions if row["problem"]},
         documents=documents,
+        snapshots=snapshots,
         colours=_COLOURS,
     )
 

@@ -1,4 +1,4 @@
-"""What anybody may see: the page behind the QR code, its bundle, the keys of issuers; and the check of a bundle.
+"""What anybody may see: the page behind the QR code, its bundle, the keys of issuers and their logs.
 
 No tenant is set here. SQL functions decide which tiers a reader gets, so that nothing else ever reaches this program.
 """
@@ -22,10 +22,10 @@ from leasehold_packs.passports.bundle_zip import PARTS, zipped
 from leasehold_packs.passports.canonical import canonical
 from leasehold_packs.passports.documents import read_json
 from leasehold_packs.passports.errors import PassportError
-from leasehold_packs.passports.keys import PublicKey, did_document, jwks, keys_of
+from leasehold_packs.passports.keys import PublicKey, did_document, jwks
 from leasehold_packs.passports.languages import LANGUAGES, preferred
 from leasehold_packs.passports.page import POLICY, Shown, page
-from leasehold_packs.passports.qr import Symbol, gtin14, integrity_symbol, integrity_text, symbol
+from leasehold_packs.passports.qr import Symbol, gtin14, identifiers, integrity_symbol, integrity_text, label, symbol
 from leasehold_packs.passports.router import routes
 from leasehold_packs.passports.store import Rows
 from leasehold_packs.passports.store_keys import public_key
@@ -70,7 +70,7 @@ async def show(
 @routes.get(
     "/p/{passport_id}/{part}",
     operation_id="passports.page.part",
-    summary="json, bundle.zip, qr.svg or qr.png",
+    summary="json, bundle.zip, qr.svg, qr.png or label.svg",
     response_class=web.Response,
     openapi_extra=_ANYBODY,
 )
@@ -78,7 +78,7 @@ async def show_part(
     request: web.Request,
     stranger: web.Stranger,
     passport_id: UUID,
-    part: Literal["json", "bundle.zip", "qr.svg", "qr.png"],
+    part: Literal["json", "bundle.zip", "qr.svg", "qr.png", "label.svg"],
     invitation: Invitation = None,
     version: Version = None,
 ) -> web.Response:
@@ -88,6 +88,10 @@ async def show_part(
         return _json_ld(found)
     if part == "bundle.zip":
         return web.Response(await asyncio.to_thread(zipped, _bundle(found), keys), media_type="application/zip")
+    if part == "label.svg":
+        return web.Response(
+            await asyncio.to_thread(label, found["link"], identifiers(found)), media_type="image/svg+xml"
+        )
     return image(await asyncio.to_thread(symbol, found["link"]), part)
 
 
@@ -139,6 +143,17 @@ async def show_item(
     return await _answer(request, found, keys, link_type)
 
 
+@routes.get(
+    "/.well-known/gs1resolver",
+    operation_id="passports.resolver",
+    summary="Which GS1 Digital Links are answered here",
+    response_class=web.Response,
+    openapi_extra=_ANYBODY,
+)
+async def describe_resolver(request: web.Request) -> web.Response:
+    return _canonical_json(links.description(f"{request.url.scheme}://{request.url.netloc}"))
+
+
 async def _shown(
     tx: Rows, passport_id: UUID, invitation: str | None, version: UUID | None
 ) -> tuple[dict[str, Any], list[PublicKey]]:
@@ -148,10 +163,12 @@ async def _shown(
         raise _nothing()
     if row["reader"] is None:
         raise web.Problem("forbidden", "this link does not hold any more", hint="ask who gave it to you for a new one")
-    return {**row, "log": await store_log.entry_of(tx, row["version_id"])}, await _keys(tx, slug=row["issuer_slug"])
+    return {**row, "log": await store_log.entry_of(tx, row["version_id"])}, await published_keys(
+        tx, slug=row["issuer_slug"]
+    )
 
 
-async def _keys(tx: Rows, *, slug: str | None = None, did: str | None = None) -> list[PublicKey]:
+async def published_keys(tx: Rows, *, slug: str | None = None, did: str | None = None) -> list[PublicKey]:
     return [
         public_key(row) for row in await tx.fetch("select * from leasehold_passports.public_keys($1, $2)", slug, did)
     ]
@@ -253,7 +270,7 @@ def integrity_png(version: Any) -> bytes:
     return integrity_symbol(text).png
 
 
-# -- keys and checks ------------------------------------------------------------------------------------------------
+# -- keys and logs --------------------------------------------------------------------------------------------------
 
 
 @routes.get(
@@ -265,7 +282,7 @@ def integrity_png(version: Any) -> bytes:
 )
 async def show_keys(stranger: web.Stranger, slug: str, document: Literal["did.json", "jwks.json"]) -> web.Response:
     async with stranger.transaction() as tx:
-        keys = await _keys(tx, slug=slug)
+        keys = await published_keys(tx, slug=slug)
     if not keys:
         raise NotFound("there is no such issuer, or it has no key")
     if document == "jwks.json":
@@ -333,29 +350,3 @@ async def log_consistency(
 
 def _canonical_json(value: Any) -> web.Response:
     return web.Response(canonical(value), media_type="application/json")
-
-
-@routes.post(
-    "/v1/passports/verify",
-    operation_id="passports.verify",
-    summary="Check a bundle",
-    response_model=model.VerdictOut,
-    openapi_extra=_ANYBODY,
-)
-async def check(stranger: web.Stranger, body: model.VerifyIn) -> web.Response:
-    made = Bundle(**{name: canonical(getattr(body, name)) for name in PARTS})
-    async with stranger.transaction() as tx:
-        keys = await _keys(tx, did=str(body.receipt.get("issuer")))
-        state = await tx.fetchval("select leasehold_passports.state_of($1)", _uuid(body.receipt.get("version")))
-    if not keys and body.did is not None:
-        keys = keys_of(body.did)
-    verdict = await asyncio.to_thread(verify, made, keys)
-    findings = [{"at": each.at, "code": each.code, "message": each.message} for each in verdict.findings]
-    return web.answer({"ok": verdict.ok, "shown": sorted(verdict.shown), "state": state, "findings": findings})
-
-
-def _uuid(value: Any) -> UUID | None:
-    try:
-        return UUID(value)
-    except (ValueError, TypeError, AttributeError):
-        return None

@@ -6,7 +6,10 @@ The text of the integrity check BPC-QR-1 is there for those who print it; for a 
 import base64
 import io
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from html import escape
+from typing import Any
 from urllib.parse import quote
 from uuid import UUID
 
@@ -42,6 +45,34 @@ def symbol(text: str, *, level: str = "Q", scale: int = 10) -> Symbol:
     code.save(svg, kind="svg", border=QUIET_ZONE, scale=scale)
     code.save(png, kind="png", border=QUIET_ZONE, scale=scale)
     return Symbol(text=text, version=int(code.version), svg=svg.getvalue(), png=png.getvalue())
+
+
+def label(text: str, lines: Sequence[str], *, millimetres: int = 30) -> bytes:
+    """What is glued on a battery, in SVG: the symbol in print size, and below it what a person can read."""
+    code = encoded(text)
+    side = code.symbol_size(border=QUIET_ZONE)[0]
+    inner = code.svg_inline(border=QUIET_ZONE, omitsize=True).replace(
+        "<svg ", f'<svg width="{side}" height="{side}" ', 1
+    )
+    size = min(2.4, 1.6 * side / max(len(line) for line in lines))  # the longest line fits below the symbol
+    height = side + 3 * len(lines)
+    texts = "".join(
+        f'<text x="{side / 2}" y="{side + 3 * place + 1}" font-size="{size:.2f}" font-family="monospace"'
+        f' text-anchor="middle">{escape(line)}</text>'
+        for place, line in enumerate(lines)
+    )
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {side} {height}" width="{millimetres}mm"'
+        f' height="{millimetres * height / side:.1f}mm"><rect width="100%" height="100%" fill="#fff"/>'
+        f"{inner}{texts}</svg>"
+    ).encode()
+
+
+def identifiers(passport: Mapping[str, Any]) -> list[str]:
+    """What a person reads: the numbers of GS1, or the id of the passport."""
+    if not passport["gtin"]:
+        return [str(passport["passport_id"])]
+    return [f"(01) {passport['gtin']}", *([f"(21) {passport['serial']}"] if passport["serial"] else [])]
 
 
 def encoded(text: str, *, level: str = "Q") -> segno.QRCode:

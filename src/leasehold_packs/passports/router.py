@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator
 from fastapi import Depends
 
 from leasehold import web
+from leasehold.errors import BadInput
 from leasehold_packs.passports.errors import Code, PassportError
 
 _STATUS = {
@@ -24,6 +25,19 @@ async def _refusals() -> AsyncIterator[None]:
         errors = errors or [{"pointer": "", "detail": str(problem), "code": problem.code}]
         code = _STATUS.get(problem.code, "invalid")
         raise web.Problem(code, f"{problem.code}: {problem}", hint=problem.hint, errors=errors) from None
+
+
+async def body_of(request: web.Request, most: int) -> bytes:
+    """The bytes that were sent, up to so many; nothing of them is kept beyond that."""
+    parts, size = [], 0
+    async for chunk in request.stream():
+        size += len(chunk)
+        if size > most:
+            raise web.Problem("too_large", f"at most {most} bytes are taken here")
+        parts.append(chunk)
+    if not size:
+        raise BadInput("nothing was sent")
+    return b"".join(parts)
 
 
 routes = web.routes("passports")

@@ -10,27 +10,36 @@ from typing import Annotated, Any, Literal
 from uuid import UUID
 
 from fastapi import Query
+from pydantic import AwareDatetime
 
 from leasehold import web
-from leasehold.errors import BadInput, Conflict, NotFound
+from leasehold.errors import Conflict, NotFound
+from leasehold_packs.passports import checking, public, store_facts, store_keys, store_versions
 from leasehold_packs.passports import http_model as model
-from leasehold_packs.passports import public, store_facts, store_keys, store_versions
 from leasehold_packs.passports.attributes import Category, Reader, Tier, completeness
 from leasehold_packs.passports.bundle_zip import zipped
-from leasehold_packs.passports.desk import ask_for_version, send_document
+from leasehold_packs.passports.changes import facts_changed
+from leasehold_packs.passports.desk import (
+    arrange,
+    ask_for_version,
+    dismiss_fact,
+    revoke_version,
+    send_document,
+    state_fact,
+)
 from leasehold_packs.passports.documents import CSV, MAX_BYTES, XLSX
 from leasehold_packs.passports.errors import abandoned
 from leasehold_packs.passports.handlers import activate as activated
 from leasehold_packs.passports.handlers import give_up
 from leasehold_packs.passports.many import compiled_again, get_bulk, is_reproduced, request_bulk
-from leasehold_packs.passports.model import RecompileOrder, ReplayOrder
+from leasehold_packs.passports.model import ExportOrder, RecompileOrder, ReplayOrder
 from leasehold_packs.passports.qr import symbol
-from leasehold_packs.passports.router import routes
-from leasehold_packs.passports.store import TENANT, fact_of, one, tell
+from leasehold_packs.passports.router import body_of, routes
+from leasehold_packs.passports.store import TENANT, fact_of, one
 from leasehold_packs.passports.store_facts import Delivered
 from leasehold_packs.passports.store_versions import Order
 
-__all__ = ["routes"]
+__all__ = ["checking", "routes"]
 
 _READ = web.needs("jobs:read")
 _WRITE = web.needs("jobs:write")
@@ -62,6 +71,8 @@ async def set_issuer(tenant: web.Tenant, body: model.IssuerIn) -> web.Response:
         if await tx.fetchval("select leasehold_passports.is_taken($1)", body.slug):
             raise Conflict("another issuer has this slug")
         made = await store_keys.set_issuer(tx, slug=body.slug, name=body.name, host=body.host)
+        await tx.log("passports.set_issuer", body.slug, {"name": body.name, "host": body.host})
+    await arrange(tenant.client)
     return web.answer({name: made[name] for name in model.IssuerOut.model_fields})
 
 
@@ -88,6 +99,7 @@ async def get_issuer(tenant: web.Tenant) -> web.Response:
 async def rotate_key(tenant: web.Tenant, idempotency_key: web.IdempotencyKey = None) -> web.Response:
     async def operate(tx: web.Transaction) -> web.Answer:
         made = await store_keys.rotate_key(tx, _now())
+        await tx.log("passports.rotate_key", made.key_id)
         [row] = [_key(row) for row in await store_keys.list_keys(tx) if row["key_id"] == made.key_id]
         return web.Answer(status=201, value=row)
 
@@ -121,6 +133,7 @@ def _key(row: Any) -> dict[str, Any]:
 async def revoke_key(tenant: web.Tenant, key_id: str, body: model.RevokeKeyIn) -> web.Response:
     async with tenant.transaction() as tx:
         await store_keys.revoke_key(tx, key_id, body.since)
+        await tx.log("passports.revoke_key", key_id, {"since": body.since.isoformat()})
     return web.Response(None, 204)
 
 
@@ -138,6 +151,9 @@ async def revoke_key(tenant: web.Tenant, key_id: str, body: model.RevokeKeyIn) -
 async def add_package(tenant: web.Tenant, body: dict[str, Any]) -> web.Response:
     async with tenant.transaction() as tx:
         made = await store_versions.add_package(tx, body, tenant.actor)
+        await tx.log(
+            "passports.add_package", str(made["package_id"]), {"name": made["name"], "version": made["version"]}
+        )
     return web.answer(dict(made), status=201, headers={"Location": f"/v1/passports/packages/{made['package_id']}"})
 
 
@@ -174,7 +190,9 @@ async def get_package(tenant: web.Tenant, package_id: UUID) -> web.Response:
 async def set_package(tenant: web.Tenant, package_id: UUID, action: Literal["publish", "retire"]) -> web.Response:
     async with tenant.transaction() as tx:
         state = {"publish": "published", "retire": "retired"}[action]
-        return web.answer(dict(await store_versions.set_package_state(tx, package_id, state)))
+        changed = dict(await store_versions.set_package_state(tx, package_id, state))
+        await tx.log(f"passports.{action}_package", str(package_id))
+        return web.answer(changed)
 
 
 # -- versions, by their own ids -------------------------------------------------------------------------------------
@@ -205,6 +223,7 @@ async def activate(tenant: web.Tenant, version_id: UUID) -> web.Response:
         if version["state"] != "signed" or version["link"] is None:
             raise Conflict(f"the version is {version['state']}", hint="one that is signed and has its QR code can be")
         await activated(tx, [version])
+        await tx.log("passports.activate", str(version_id))
         return web.answer(_plain(await store_versions.get_version(tx, version_id), parsed=("problem",)))
 
 
@@ -217,9 +236,8 @@ async def activate(tenant: web.Tenant, version_id: UUID) -> web.Response:
 )
 async def revoke(tenant: web.Tenant, version_id: UUID, body: model.RevokeIn) -> web.Response:
     async with tenant.transaction() as tx:
-        version = await store_versions.get_version(tx, version_id)
-        await store_versions.revoke_version(tx, version_id, body.reason)
-        await tell(tx, "passport.revoked", passport=version["passport_id"], version=version_id, reason=body.reason)
+        await revoke_version(tx, version_id, body.reason)
+        await tx.log("passports.revoke", str(version_id), {"reason": body.reason})
         return web.answer(_plain(await store_versions.get_version(tx, version_id), parsed=("problem",)))
 
 
@@ -236,6 +254,7 @@ async def abandon(tenant: web.Tenant, version_id: UUID, body: model.RevokeIn) ->
         if version["state"] not in ("requested", "compiled"):
             raise Conflict(f"the version is {version['state']}", hint="one that is published can be revoked")
         await give_up(tx, version, abandoned(body.reason))
+        await tx.log("passports.abandon", str(version_id), {"reason": body.reason})
         return web.answer(_plain(await store_versions.get_version(tx, version_id), parsed=("problem",)))
 
 
@@ -335,6 +354,56 @@ async def get_bytes(tenant: web.Tenant, document_version_id: UUID) -> web.Respon
     return web.Response(raw, headers=headers, media_type="application/octet-stream")
 
 
+@routes.put(
+    "/v1/passports/documents/{document_version_id}/validity",
+    operation_id="passports.documents.validity",
+    summary="Say until when a version of a document is valid; null is for ever",
+    response_model=model.DocumentOut,
+    openapi_extra=_WRITE,
+)
+async def set_validity(tenant: web.Tenant, document_version_id: UUID, body: model.ValidityIn) -> web.Response:
+    async with tenant.transaction() as tx:
+        await store_facts.set_validity(tx, document_version_id, body.valid_until)
+        until = body.valid_until.isoformat() if body.valid_until else None
+        await tx.log("passports.set_validity", str(document_version_id), {"valid_until": until})
+        found = _plain(await store_facts.get_document(tx, document_version_id), parsed=("problem",))
+    await arrange(tenant.client)
+    return web.answer(found)
+
+
+@routes.get(
+    "/v1/passports/documents/{document_version_id}/facts",
+    operation_id="passports.documents.facts",
+    summary="All that was read from a version of a document, with its cells or pointers",
+    response_model=model.Facts,
+    openapi_extra=_READ,
+)
+async def document_facts(
+    tenant: web.Tenant,
+    document_version_id: UUID,
+    after: Annotated[int, Query(ge=0, lt=2**63)] = 0,
+    limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+) -> web.Response:
+    async with tenant.transaction() as tx:
+        await store_facts.get_document(tx, document_version_id)
+        rows = await store_facts.document_facts(tx, document_version_id, after=after, limit=limit + 1)
+    more = rows[limit - 1]["fact_id"] if len(rows) > limit else None
+    return web.answer({"data": [dict(row) for row in rows[:limit]], "next_after": more})
+
+
+@routes.get(
+    "/v1/passports/snapshots/{snapshot_id}/changes",
+    operation_id="passports.snapshots.changes",
+    summary="What differs from another snapshot: every fact before and after, with where it was read",
+    response_model=model.FactChanges,
+    openapi_extra=_READ,
+)
+async def snapshot_changes(tenant: web.Tenant, snapshot_id: UUID, since: UUID) -> web.Response:
+    async with tenant.transaction() as tx:
+        before, after = await store_versions.two_snapshots(tx, since, snapshot_id)
+    return web.answer({"data": await asyncio.to_thread(facts_changed, before, after)})
+
+
 @routes.get(
     "/v1/passports/snapshots/{snapshot_id}",
     operation_id="passports.snapshots.get",
@@ -357,6 +426,7 @@ async def get_snapshot(tenant: web.Tenant, snapshot_id: UUID) -> web.Response:
 async def seal(tenant: web.Tenant, snapshot_id: UUID) -> web.Response:
     async with tenant.transaction() as tx:
         await store_versions.seal_snapshot(tx, snapshot_id)
+        await tx.log("passports.seal", str(snapshot_id))
         return web.answer(dict(await store_versions.get_snapshot(tx, snapshot_id)))
 
 
@@ -396,7 +466,26 @@ async def recompile(
             activate=body.activate,
             dry_run=body.dry_run,
         )
+        await tx.log("passports.recompile", str(body.package_id), {"dry_run": body.dry_run})
         return _job(await tx.enqueue("passports.recompile", order))
+
+    return await tenant.once(idempotency_key, operate)
+
+
+@routes.post(
+    "/v1/passports/exports",
+    operation_id="passports.exports.create",
+    summary="Many passports as files to be checked offline; /v1/reports/{job_id} has each, with a link",
+    status_code=202,
+    response_model=model.JobMade,
+    openapi_extra=_WRITE,
+)
+async def export(tenant: web.Tenant, body: model.ExportIn, idempotency_key: web.IdempotencyKey = None) -> web.Response:
+    async def operate(tx: web.Transaction) -> web.Answer:
+        if body.passport_id:
+            await store_facts.get_passport(tx, body.passport_id)
+        await tx.log("passports.export", str(body.passport_id or "all"), {"reader": body.reader})
+        return _job(await tx.enqueue("passports.export", ExportOrder(**body.model_dump())))
 
     return await tenant.once(idempotency_key, operate)
 
@@ -439,6 +528,7 @@ async def create(
             tx, name=body.name, category=body.category, gtin=body.gtin, serial=body.serial, model_id=body.model_id
         )
         found = dict(await store_facts.get_passport(tx, made))
+        await tx.log("passports.create", str(made), {"name": body.name})
         return web.Answer(status=201, value=found, headers={"Location": f"/v1/passports/{made}"})
 
     return await tenant.once(idempotency_key, operate)
@@ -515,38 +605,30 @@ async def add_document(
     role: Literal["facts", "schema", "sheet", "evidence"] = "facts",
     under: Annotated[str, Query(max_length=2_000)] = "",
     schema_id: UUID | None = None,
+    valid_until: Annotated[AwareDatetime | None, Query(description="The end of a certificate.")] = None,
 ) -> web.Response:
     media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     is_json = media_type == "application/json" or media_type.endswith("+json")
     if role == "facts" and not is_json and media_type not in (CSV, XLSX):
         raise web.Problem("unsupported_media_type", f"facts are read from application/json, {CSV} and {XLSX}")
     sent = Delivered(
-        raw=await _raw(request),
+        raw=await body_of(request, MAX_BYTES),
         name=name,
         role=role,
         media_type=media_type or "application/octet-stream",
         author=tenant.actor,
         under=under,
         schema_id=schema_id,
+        valid_until=valid_until,
     )
     async with tenant.transaction() as tx:
         asked = await send_document(tx, passport_id, sent)
+        await tx.log("passports.add_document", str(passport_id), {"document": str(asked.id), "name": name})
         found = _plain(await store_facts.get_document(tx, asked.id), parsed=("problem",))
+    if valid_until is not None:
+        await arrange(tenant.client)
     headers = {"Location": f"/v1/jobs/{asked.job_id}"} if asked.job_id else {}
     return web.answer(found, status=202, headers=headers)
-
-
-async def _raw(request: web.Request) -> bytes:
-    """The body, up to what a document may have; nothing of it is kept beyond that."""
-    parts, size = [], 0
-    async for chunk in request.stream():
-        size += len(chunk)
-        if size > MAX_BYTES:
-            raise web.Problem("too_large", f"a document has at most {MAX_BYTES} bytes")
-        parts.append(chunk)
-    if not size:
-        raise BadInput("the document is empty")
-    return b"".join(parts)
 
 
 @routes.get(
@@ -591,11 +673,12 @@ async def list_facts(
     response_model=model.FactMade,
     openapi_extra=_WRITE,
 )
-async def state_fact(tenant: web.Tenant, passport_id: UUID, body: model.FactIn) -> web.Response:
+async def state_fact_(tenant: web.Tenant, passport_id: UUID, body: model.FactIn) -> web.Response:
     async with tenant.transaction() as tx:
-        made = await store_facts.state_fact(
+        made = await state_fact(
             tx, passport_id, pointer=body.pointer, value=body.value, unit=body.unit, author=tenant.actor
         )
+        await tx.log("passports.state_fact", str(passport_id), {"pointer": body.pointer, "fact": made})
     return web.answer({"fact_id": made})
 
 
@@ -607,9 +690,10 @@ async def state_fact(tenant: web.Tenant, passport_id: UUID, body: model.FactIn) 
     response_class=web.Response,
     openapi_extra=_WRITE,
 )
-async def dismiss_fact(tenant: web.Tenant, passport_id: UUID, fact_id: int) -> web.Response:
+async def dismiss_fact_(tenant: web.Tenant, passport_id: UUID, fact_id: int) -> web.Response:
     async with tenant.transaction() as tx:
-        await store_facts.dismiss_fact(tx, passport_id, fact_id)
+        await dismiss_fact(tx, passport_id, fact_id)
+        await tx.log("passports.dismiss_fact", str(passport_id), {"fact": fact_id})
     return web.Response(None, 204)
 
 
@@ -624,7 +708,22 @@ async def dismiss_fact(tenant: web.Tenant, passport_id: UUID, fact_id: int) -> w
 async def open_snapshot(tenant: web.Tenant, passport_id: UUID) -> web.Response:
     async with tenant.transaction() as tx:
         made = await store_versions.open_snapshot(tx, passport_id, tenant.actor)
+        await tx.log("passports.open_snapshot", str(passport_id), {"snapshot": str(made)})
         return web.answer(dict(await store_versions.get_snapshot(tx, made)), status=201)
+
+
+@routes.get(
+    "/v1/passports/{passport_id}/snapshots",
+    operation_id="passports.snapshots.list",
+    summary="The snapshots of a passport, newest first",
+    response_model=model.Snapshots,
+    openapi_extra=_READ,
+)
+async def list_snapshots(tenant: web.Tenant, passport_id: UUID) -> web.Response:
+    async with tenant.transaction() as tx:
+        await store_facts.get_passport(tx, passport_id)
+        rows = await store_versions.list_snapshots(tx, passport_id)
+    return web.answer({"data": [dict(row) for row in rows]})
 
 
 @routes.post(
@@ -640,6 +739,7 @@ async def compile_(
 ) -> web.Response:
     async def operate(tx: web.Transaction) -> web.Answer:
         asked = await ask_for_version(tx, passport_id, body.snapshot_id, _order(tenant, body))
+        await tx.log("passports.compile", str(passport_id), {"version": str(asked.id)})
         value = {"version_id": asked.id, "job_id": asked.job_id}
         return web.Answer(status=202, value=value, headers={"Location": f"/v1/passports/versions/{asked.id}"})
 
@@ -668,6 +768,7 @@ async def bulk(
 ) -> web.Response:
     async def operate(tx: web.Transaction) -> web.Answer:
         bulk_id = await request_bulk(tx, passport_id, body.document_version_id, _order(tenant, body))
+        await tx.log("passports.bulk", str(passport_id), {"bulk": str(bulk_id)})
         headers = {"Location": f"/v1/passports/bulks/{bulk_id}"}
         return web.Answer(status=202, value={"bulk_id": bulk_id}, headers=headers)
 
@@ -727,6 +828,8 @@ async def add_invitation(tenant: web.Tenant, passport_id: UUID, body: model.Invi
             f" values ({TENANT}, $1, $2, $3, $4, $5, $6) returning invitation_id",
             passport_id, body.reader, body.party, sha256(token.encode()).digest(), body.ends_at, tenant.actor,
         )  # fmt: skip
+        about = {"invitation": str(invitation_id), "reader": body.reader, "party": body.party}
+        await tx.log("passports.invite", str(passport_id), about)
     return web.answer({"invitation_id": invitation_id, "link": f"/p/{passport_id}?invitation={token}"}, status=201)
 
 
@@ -760,4 +863,5 @@ async def remove_invitation(tenant: web.Tenant, passport_id: UUID, invitation_id
     async with tenant.transaction() as tx:
         query = "delete from leasehold_passports.invitation where passport_id = $1 and invitation_id = $2 returning 1"
         await one(tx, "invitation", query, passport_id, invitation_id)
+        await tx.log("passports.uninvite", str(passport_id), {"invitation": str(invitation_id)})
     return web.Response(None, 204)

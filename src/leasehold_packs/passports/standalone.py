@@ -1,4 +1,5 @@
-"""Check the bundle in this folder: python verify.py. Needs Python 3.11 and the library cryptography, no network.
+"""Check the bundle in this folder, or all those below it: python verify.py. Needs Python 3.11 and the library
+cryptography, no network.
 
 Every finding is a code and a place: PAYLOAD_CHANGED /mass/value. Exit 1 if there is one.
 """
@@ -202,10 +203,18 @@ def whole_findings(parts: Json, raw: dict[str, bytes], changed: set[str]) -> Ite
 
 def main() -> None:
     here = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parent
-    raw = {name: (here / f"{name}.json").read_bytes() for name in PARTS}
-    found = findings(raw, json.loads((here / "keys.json").read_bytes()))
+    keys = json.loads((here / "keys.json").read_bytes())
+    folders = sorted(file.parent for file in here.rglob("receipt.json"))
+    verdicts = [is_good(folder, keys) for folder in folders]
+    sys.exit(not verdicts or not all(verdicts))
+
+
+def is_good(folder: Path, keys: list[Json]) -> bool:
+    """Whether nothing is wrong with the bundle in this folder, and say so."""
+    raw = {name: (folder / f"{name}.json").read_bytes() for name in PARTS}
+    found = findings(raw, keys)
     for finding in found:
-        print(f"BAD: {finding}")
+        print(f"BAD: {finding} in {folder}")
     if not found:
         receipt, log = json.loads(raw["receipt"]), json.loads(raw["log"])
         shown = sorted({field[1] for field in json.loads(raw["disclosure"])["fields"]})
@@ -213,7 +222,7 @@ def main() -> None:
             f"GOOD: signed by {receipt['issuer']}, issued {receipt['issued_at']}, shows {', '.join(shown)},"
             f" leaf {log['index']} of {log['head']['size']} in the log of {log['head']['at']}"
         )
-    sys.exit(bool(found))
+    return not found
 
 
 if __name__ == "__main__":

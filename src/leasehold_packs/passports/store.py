@@ -14,6 +14,7 @@ from leasehold_packs.passports.facts import Fact, Source
 from leasehold_packs.passports.pointers import Leaf
 from leasehold_packs.passports.quantities import number
 
+QUEUE = "passports"
 #: Row security does the rest: a transaction sees and writes the rows of its tenant only.
 TENANT = "nullif(current_setting('leasehold.tenant', true), '')::uuid"
 

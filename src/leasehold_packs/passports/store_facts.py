@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from hashlib import sha256
 from typing import Any
 from uuid import UUID
@@ -16,7 +17,8 @@ from leasehold_packs.passports.store import TENANT, Rows, one, stated
 _PASSPORT = "passport_id, name, category, gtin, serial, model_id, created_at"
 _DOCUMENT = (
     "v.document_version_id, v.document_id, d.passport_id, d.name, d.role, d.under, v.number, v.sha256, v.media_type,"
-    " v.schema_id, v.state, v.encoding, v.facts, v.errors, v.problem, v.author, v.received_at"
+    " v.schema_id, v.state, v.encoding, v.facts, v.errors, v.problem, v.valid_until, v.expired_at, v.author,"
+    " v.received_at"
 )
 _FACT = "fact_id, pointer, type, text, unit, document, ref, state, message, author, supersedes, created_at"
 
@@ -62,7 +64,9 @@ async def get_passports(tx: Rows, passports: Sequence[UUID]) -> dict[UUID, Any]:
 async def list_passports(tx: Rows, *, model_id: UUID | None, after: UUID | None, limit: int) -> list[Any]:
     return await tx.fetch(
         f"select {_PASSPORT}, (select v.state from leasehold_passports.version v"
-        "   where v.passport_id = p.passport_id order by v.state = 'active' desc, v.number desc limit 1) as state"
+        "   where v.passport_id = p.passport_id order by v.state = 'active' desc, v.number desc limit 1) as state,"
+        " (select c.share from leasehold_passports.completeness c where c.passport_id in (p.passport_id, p.model_id)"
+        "   order by c.passport_id = p.passport_id desc limit 1) as share"
         " from leasehold_passports.passport p"
         " where ($1::uuid is null or model_id = $1) and ($2::uuid is null or passport_id > $2)"
         " order by passport_id limit $3",
@@ -75,7 +79,10 @@ async def list_passports(tx: Rows, *, model_id: UUID | None, after: UUID | None,
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Delivered:
-    """A document as it came. ``under`` is the place of its facts, ``schema_id`` what it is checked against."""
+    """A document as it came. ``under`` is the place of its facts, ``schema_id`` what it is checked against.
+
+    A certificate has a ``valid_until``: then somebody must send the next one.
+    """
 
     raw: bytes = field(repr=False)
     name: str
@@ -84,6 +91,7 @@ class Delivered:
     author: str
     under: str = ""
     schema_id: UUID | None = None
+    valid_until: datetime | None = None
 
 
 async def receive_document(tx: Rows, passport_id: UUID, sent: Delivered) -> Received:
@@ -111,10 +119,10 @@ async def receive_document(tx: Rows, passport_id: UUID, sent: Delivered) -> Rece
         return Received(version_id=known, is_new=False)
     made = await tx.fetchval(
         "insert into leasehold_passports.document_version"
-        " (tenant_id, document_id, number, sha256, media_type, bytes, schema_id, author)"
-        f" select {TENANT}, $1, coalesce(max(number), 0) + 1, $2, $3, $4, $5, $6"
+        " (tenant_id, document_id, number, sha256, media_type, bytes, schema_id, author, valid_until)"
+        f" select {TENANT}, $1, coalesce(max(number), 0) + 1, $2, $3, $4, $5, $6, $7"
         " from leasehold_passports.document_version where document_id = $1 returning document_version_id",
-        document_id, digest, sent.media_type, sent.raw, sent.schema_id, sent.author,
+        document_id, digest, sent.media_type, sent.raw, sent.schema_id, sent.author, sent.valid_until,
     )  # fmt: skip
     return Received(version_id=made, is_new=True)
 
@@ -162,6 +170,31 @@ async def refuse_document(tx: Rows, version_id: UUID, problem: str) -> None:
     )  # fmt: skip
 
 
+async def set_validity(tx: Rows, version_id: UUID, valid_until: datetime | None) -> None:
+    """Another end for a document that is valid for longer, or not for so long; one that has expired may come back."""
+    query = (
+        "update leasehold_passports.document_version set valid_until = $2,"
+        " expired_at = case when $2::timestamptz <= now() then expired_at end"
+        " where document_version_id = $1 returning document_version_id"
+    )
+    await one(tx, "document", query, version_id, valid_until)
+
+
+async def expire_documents(tx: Rows, *, limit: int) -> list[Any]:
+    """Documents whose time is over, each once. One that was followed by a newer version is nobody's concern."""
+    return await tx.fetch(
+        "update leasehold_passports.document_version v set expired_at = now()"
+        " from leasehold_passports.document d where d.document_id = v.document_id and v.document_version_id in ("
+        "   select o.document_version_id from leasehold_passports.document_version o"
+        "   where o.valid_until <= now() and o.expired_at is null and not exists ("
+        "     select from leasehold_passports.document_version n"
+        "     where n.document_id = o.document_id and n.number > o.number)"
+        "   order by o.valid_until limit $1 for update)"
+        " returning v.document_version_id, d.passport_id, d.name, v.number, v.valid_until",
+        limit,
+    )
+
+
 # -- facts ----------------------------------------------------------------------------------------------------------
 
 
@@ -207,6 +240,24 @@ async def list_facts(tx: Rows, passport_id: UUID, *, state: str | None, after: i
         f"select {_FACT} from leasehold_passports.fact where passport_id = $1 and fact_id > $2"
         " and (state = $3 or $3 is null and state in ('ok', 'error')) order by fact_id limit $4",
         passport_id, after, state, limit,
+    )  # fmt: skip
+
+
+async def document_facts(tx: Rows, version_id: UUID, *, after: int, limit: int) -> list[Any]:
+    """All that was read from a version of a document, whatever became of it since."""
+    return await tx.fetch(
+        f"select {_FACT} from leasehold_passports.fact where document_version_id = $1 and fact_id > $2"
+        " order by fact_id limit $3",
+        version_id, after, limit,
+    )  # fmt: skip
+
+
+async def put_completeness(tx: Rows, passport_id: UUID, *, share: int, missing: int, errors: int) -> None:
+    await tx.execute(
+        "insert into leasehold_passports.completeness (tenant_id, passport_id, share, missing, errors)"
+        f" values ({TENANT}, $1, $2, $3, $4) on conflict (tenant_id, passport_id) do update"
+        " set share = excluded.share, missing = excluded.missing, errors = excluded.errors, checked_at = now()",
+        passport_id, share, missing, errors,
     )  # fmt: skip
 
 

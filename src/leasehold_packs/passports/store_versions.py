@@ -61,9 +61,11 @@ async def seal_snapshot(tx: Rows, snapshot_id: UUID) -> str:
     if row["state"] == "sealed":
         return str(row["hash"])
     wrong = await tx.fetch(
-        "select f.pointer, f.ref, f.message from leasehold_passports.snapshot_fact s"
-        " join leasehold_passports.fact f using (tenant_id, fact_id)"
-        " where s.snapshot_id = $1 and f.message is not null order by f.fact_id limit 100",
+        "select f.pointer, f.ref, coalesce(f.message, 'its document is not valid any more') as message"
+        " from leasehold_passports.snapshot_fact s join leasehold_passports.fact f using (tenant_id, fact_id)"
+        " left join leasehold_passports.document_version v using (tenant_id, document_version_id)"
+        " where s.snapshot_id = $1 and (f.message is not null or v.valid_until <= now())"
+        " order by f.fact_id limit 100",
         snapshot_id,
     )
     if wrong:
@@ -122,12 +124,31 @@ async def get_snapshot(tx: Rows, snapshot_id: UUID) -> Any:
     return await one(tx, "snapshot", query, snapshot_id)
 
 
+async def list_snapshots(tx: Rows, passport_id: UUID) -> list[Any]:
+    return await tx.fetch(
+        f"select {_SNAPSHOT} from leasehold_passports.snapshot where passport_id = $1"
+        " order by created_at desc, snapshot_id limit 100",
+        passport_id,
+    )
+
+
+async def two_snapshots(tx: Rows, before: UUID, after: UUID) -> tuple[list[Fact], list[Fact]]:
+    """The facts of both; of any two of the tenant, so that two batteries can be compared as well."""
+    for snapshot_id in (before, after):
+        await get_snapshot(tx, snapshot_id)
+    facts = await facts_of(tx, [before, after])
+    return facts[before], facts[after]
+
+
 async def snapshot_facts(tx: Rows, snapshot_id: UUID) -> list[Fact]:
     return (await facts_of(tx, [snapshot_id]))[snapshot_id]
 
 
 async def facts_of(tx: Rows, snapshots: Sequence[UUID]) -> dict[UUID, list[Fact]]:
-    """The facts of each: its own, and those of its base at other pointers. A base that many share is read once."""
+    """The facts of each: its own, and those of its base at other pointers. A base that many share is read once.
+
+    Facts in error, which only an open snapshot has, are not among them.
+    """
     bases = {
         row["snapshot_id"]: row["base_id"]
         for row in await tx.fetch(
@@ -138,7 +159,7 @@ async def facts_of(tx: Rows, snapshots: Sequence[UUID]) -> dict[UUID, list[Fact]
     rows = await tx.fetch(
         "select s.snapshot_id, f.pointer, f.type, f.text, f.unit, f.document, f.ref"
         " from leasehold_passports.snapshot_fact s join leasehold_passports.fact f using (tenant_id, fact_id)"
-        " where s.snapshot_id = any($1::uuid[])",
+        " where s.snapshot_id = any($1::uuid[]) and f.message is null",
         list({*bases, *(base for base in bases.values() if base)}),
     )
     own: dict[UUID, dict[str, Fact]] = {}

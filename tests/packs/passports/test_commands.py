@@ -2,6 +2,8 @@
 
 import json
 import zipfile
+from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -12,10 +14,13 @@ from leasehold_packs.passports.bundle_zip import zipped
 from leasehold_packs.passports.keys import did_document
 from leasehold_packs.passports.log import CONSISTENCY
 from tests.api.conftest import SECRET_KEY
+from tests.cli.program import Said, started
 from tests.cli.program import leasehold as command
-from tests.cli.program import started
+from tests.docs.pages import ROOT, Block, blocks, commands
 from tests.packs.passports.battery import ISSUER, KEY, head_of, passport, signed
 from tests.packs.passports.office import prepare
+
+TUTORIAL = blocks(ROOT / "docs" / "tutorials" / "make-a-passport.md")
 
 
 def test_a_bundle_that_was_changed_is_named_and_ends_with_1(tmp_path: Path) -> None:
@@ -79,3 +84,52 @@ def test_the_demo_needs_a_worker_and_nothing_else(site: dict[str, str]) -> None:
     assert "100 % of what the category requires" in said.err
     assert "check       public: good" in said.err
     assert "2 passports of single batteries are active" in said.err
+
+
+def test_the_commands_of_the_tutorial_do_what_it_says(site: dict[str, str], tmp_path: Path) -> None:
+    names: dict[str, str] = {name: str(tmp_path / name) for name in ("passport.zip", "all.zip")}
+    said: dict[str, Said] = {}
+    with started("worker", env=site | {"LEASEHOLD_SLOTS": "4"}) as worker:
+        for block in TUTORIAL:
+            if block.note.startswith("the file "):
+                names[block.note.removeprefix("the file ")] = str(tmp_path / block.note.removeprefix("the file "))
+                (tmp_path / block.note.removeprefix("the file ")).write_text(f"{block.text}\n")
+            for arguments in commands(block) if block.note.startswith("run in order") else ():
+                line = " ".join(arguments)
+                said[line] = command(*(names.get(each, each) for each in arguments), env=site)
+                assert said[line].code == (1 if block.note.endswith("exits with 1") else 0), (line, said[line].err)
+                names |= _named(line, said[line].out)
+        assert worker.stopped().code == 0
+    shown = {line: one for block in TUTORIAL for line, one in _shown(block)}
+    for line, one in shown.items():
+        start = one.partition("…")[0]
+        assert (said[line].out + said[line].err).replace(f"{tmp_path}/", "").startswith(start), line
+    assert said["passports verify all.zip"].out.count("good") == 3
+
+
+def _named(line: str, out: str) -> dict[str, str]:
+    """What the tutorial calls the ids that a command prints."""
+    first = out.split()[0] if out.split() else ""
+    match line.split()[1]:
+        case "rules":
+            return {"$RULES": first}
+        case "create":
+            return {"$PASSPORT": first}
+        case "status":
+            return {"$VERSION": first}
+        case "snapshots":
+            after, before = [one.split()[0] for one in out.splitlines()]
+            return {"$BEFORE": before, "$AFTER": after}
+        case "export":
+            return {"$REPORT": first}
+    return {}
+
+
+def _shown(block: Block) -> list[tuple[str, str]]:
+    """Each command of a block that is shown with what it prints."""
+    lines = block.text.splitlines() if block.note.startswith("run in order") else []
+    return [
+        (" ".join(next(commands(replace(block, text=line)))), after)
+        for line, after in pairwise(lines)
+        if line.startswith("$ ") and not after.startswith("$ ")
+    ]

@@ -74,13 +74,13 @@ async def scanned(maker: Office, version: str, folder: Path) -> str:
     (folder / "qr.png").write_bytes(png)
     link = (await maker.version(version))["link"]
     if shutil.which("zbarimg"):
-        assert await asyncio.to_thread(_decoded, folder / "qr.png") == link
+        assert await asyncio.to_thread(decoded, folder / "qr.png") == link
     parts = urlsplit(str(link))
     assert parts.netloc == maker.api.base_url.netloc.decode()
     return parts.path
 
 
-def _decoded(image: Path) -> str:
+def decoded(image: Path) -> str:
     done = subprocess.run(["zbarimg", "--quiet", "--raw", str(image)], capture_output=True, check=True, timeout=60)
     return done.stdout.decode().strip()
 
@@ -95,7 +95,7 @@ async def test_catena_x_samples_have_the_errors_that_they_have(maker: Office) ->
         rules = await maker.send(passport, schema, name="schema", role="schema")
         raw = (home / "BatteryPass.json").read_bytes()
         await maker.send(passport, raw, schema_id=rules["document_version_id"])
-        [job] = await maker.work()
+        job, _ = await maker.work()  # the other looks how complete it is
         assert job.result["errors"] == errors
         wrong = good(await maker.api.get(f"/v1/passports/{passport}/facts?state=error"))["data"]
         assert all(fact["pointer"].endswith("/address/postCode/value") for fact in wrong)

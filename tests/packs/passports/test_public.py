@@ -3,6 +3,7 @@
 import asyncio
 import io
 import json
+import re
 import subprocess
 import sys
 import zipfile
@@ -72,7 +73,8 @@ async def test_every_other_route_asks_for_a_key(maker: Office, stranger: httpx.A
     passport = await published(maker)
     open_to_all = {
         *("/p/{passport_id}", "/p/{passport_id}/{part}", "/01/{gtin}", "/01/{gtin}/21/{serial:path}"),
-        *("/v1/passports/issuers/{slug}/{document}", "/v1/passports/verify"),
+        *("/v1/passports/issuers/{slug}/{document}", "/v1/passports/verify", "/v1/passports/verify/file"),
+        *("/verify", "/verify/{asset}", "/.well-known/gs1resolver"),
         *(f"/v1/passports/issuers/{{slug}}/log/{each}" for each in ("head", "entries", "proof", "consistency")),
     }
     for route in routes.routes:
@@ -93,7 +95,9 @@ async def test_the_page_needs_no_script_and_says_what_holds(maker: Office, stran
     assert "Dieser Pass ist gültig." in german.text
     page = await stranger.get(f"/p/{passport}", headers={"Accept": "text/html"})
     assert page.headers["content-security-policy"].startswith("default-src 'none'")
-    assert "<script" not in page.text
+    assert "script-src 'self';" in page.headers["content-security-policy"]
+    assert re.findall("<script.*?</script>", page.text) == ['<script type="module" src="/verify/passport.js"></script>']
+    assert '<p id="check" hidden>' in page.text, "what needs a script is not there without it"
     assert "@media print" in page.text
     assert "This passport is valid." in page.text
     assert "Checked just now" in page.text
@@ -148,12 +152,12 @@ async def test_the_program_in_a_bundle_checks_it_alone(
         at = f"/v1/passports/versions/{version['version_id']}/bundle.zip?reader={reader}"
         with zipfile.ZipFile(io.BytesIO(good(await maker.api.get(at)))) as archive:
             archive.extractall(tmp_path)
-        assert (await asyncio.to_thread(_run, tmp_path)).startswith("GOOD")
+        assert (await asyncio.to_thread(run_alone, tmp_path)).startswith("GOOD")
         for part in ("payload", "receipt", "proof", "log", "disclosure"):
             file = tmp_path / f"{part}.json"
             raw = file.read_bytes()
             file.write_bytes(_changed(part, json.loads(raw)))
-            assert f"BAD: {part.upper()}_" in await asyncio.to_thread(_run, tmp_path), part
+            assert f"BAD: {part.upper()}_" in await asyncio.to_thread(run_alone, tmp_path), part
             file.write_bytes(raw)
 
 
@@ -179,10 +183,10 @@ runpy.run_path(sys.argv.pop(1), run_name="__main__")
 """
 
 
-def _run(folder: Path) -> str:
+def run_alone(folder: Path) -> str:
     command = [sys.executable, "-I", "-c", ALONE, str(folder / "verify.py")]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, cwd=folder)
-    assert done.returncode == (0 if done.stdout.startswith("GOOD") else 1)
+    assert done.returncode == (1 if "BAD" in done.stdout else 0), done.stderr
     return done.stdout or done.stderr
 
 
@@ -225,6 +229,11 @@ async def test_a_gs1_link_lists_its_links_and_leads_to_the_one_that_is_asked_for
     assert (led.status_code, led.headers["location"]) == (307, f"/p/{passport}/json")
     assert (await stranger.get(at, params={"linkType": "gs1:recipeInfo"})).status_code == 404
     assert (await stranger.get(at, params={"linkType": "pip"})).status_code == 404, "a link type has a namespace"
+    described = good(await stranger.get("/.well-known/gs1resolver"))
+    assert (described["resolverRoot"], described["supportedPrimaryKeys"]) == (f"http://{HOST}", ["01"])
+    assert described["jsonLdContextLocation"] in answer.headers["link"]
+    [supported] = described["supportedLinkType"]
+    assert all(name.startswith(supported["namespace"]) for name in found if name != "anchor")
 
 
 @pytest.mark.parametrize(
@@ -317,3 +326,16 @@ async def test_keys_are_published_as_jwks_and_as_the_document_of_the_did(strange
     assert document["verificationMethod"][0]["id"] == f"{document['id']}#{key['kid']}"
     assert "d" not in key, "no private part"
     assert (await stranger.get("/v1/passports/issuers/nobody/did.json")).status_code == 404
+
+
+async def test_a_key_that_is_revoked_is_so_in_the_document_of_the_did(
+    maker: Office, stranger: httpx.AsyncClient
+) -> None:
+    passport = await published(maker)
+    [key] = good(await maker.api.get("/v1/passports/keys"))["data"]
+    since = {"since": key["not_before"]}
+    good(await maker.api.post(f"/v1/passports/keys/{key['key_id']}/revoke", json=since))
+    document = good(await stranger.get("/v1/passports/issuers/maker/did.json"))
+    assert document["verificationMethod"][0]["revoked"] == key["not_before"].replace("+00:00", "Z")
+    made, _ = unzipped(good(await stranger.get(f"/p/{passport}/bundle.zip")))
+    assert "KEY_NOT_VALID" in {finding.code for finding in verify(made, keys_of(document)).findings}

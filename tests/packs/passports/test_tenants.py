@@ -43,6 +43,7 @@ async def test_what_belongs_to_another_tenant_is_not_found_on_any_route(maker: O
         "invitations": invitation,
         "documents": {"a": 1},
         "recompile": {"package_id": package},
+        "validity": {"valid_until": None},
     }
     async with office(maker.kit, "rival") as rival:
         tried = 0
@@ -53,6 +54,7 @@ async def test_what_belongs_to_another_tenant_is_not_found_on_any_route(maker: O
                     continue
                 body = {"since": "2026-01-01T00:00:00Z"} if "key_id" in path else bodies.get(path.rpartition("/")[2])
                 query = {"name": "a.json"} if path.endswith("/documents") and method == "POST" else {}
+                query |= {"since": version["snapshot_id"]} if path.endswith("/changes") else {}
                 answer = await rival.api.request(method, path.format(**ids), json=body, params=query)
                 assert answer.status_code == 404, f"{method} {path}: {answer.text}"
                 tried += 1
@@ -61,5 +63,6 @@ async def test_what_belongs_to_another_tenant_is_not_found_on_any_route(maker: O
             assert good(await rival.api.get(path))["data"] == []
         assert (await rival.api.get("/v1/passports/issuer")).status_code == 404
         assert (await rival.api.post("/v1/passports/recompile", json=bodies["recompile"])).status_code == 404
+        assert (await rival.api.post("/v1/passports/exports", json={"passport_id": passport})).status_code == 404
     await maker.work()
     assert (await maker.version(version["version_id"]))["state"] == "active"
