@@ -91,6 +91,51 @@ async def watch(
 
 @app.command()
 @shell.command
+async def discover(
+    site: UUID,
+    max_pages: Annotated[int, typer.Option(min=1, max=20_000, help="Pages that are looked at.")] = 500,
+    include: Annotated[list[str] | None, typer.Option(help="Of these paths only, such as '/products/*'.")] = None,
+    tenant: shell.TenantOption = None,
+) -> None:
+    """Look for products by sitemaps and categories; they wait for ``approve``."""
+    from leasehold_packs.monitors import requests
+    from leasehold_packs.monitors.options import Search
+
+    async with shell.tenant(tenant) as access, access.transaction() as tx:
+        wanted = Search(max_pages=max_pages, include=include or [])
+        print(await requests.search(tx, access.tenant_id, site, wanted))
+
+
+@app.command()
+@shell.command
+async def approve(
+    site: UUID,
+    least: Annotated[float, typer.Option(min=0, max=1, help="Those that are as sure as this.")] = 0.0,
+    tag: Annotated[list[str] | None, typer.Option(help="May be given more than once.")] = None,
+    tenant: shell.TenantOption = None,
+) -> None:
+    """Watch the products that were found."""
+    from leasehold_packs.monitors import requests
+
+    async with shell.tenant(tenant) as access, access.transaction() as tx:
+        count = await requests.decide(
+            tx, access.tenant_id, site, approve=True, by=access.actor, least=least, tags=tag or []
+        )
+    shell.say(f"{count} products are watched from now on")
+
+
+@app.command()
+@shell.command
+async def crawl(site: UUID, tenant: shell.TenantOption = None) -> None:
+    """Check all products of a site now; the id of the job that begins."""
+    from leasehold_packs.monitors import requests
+
+    async with shell.tenant(tenant) as access, access.transaction() as tx:
+        print(await requests.crawl(tx, site))
+
+
+@app.command()
+@shell.command
 async def sites(tenant: shell.TenantOption = None, json: shell.Json = False) -> None:
     """The sites, with what the newest look at their health said."""
     from leasehold_packs.monitors import requests
@@ -174,6 +219,24 @@ async def shop(
 
     shell.say(f"a shop at http://127.0.0.1:{port}/ whose day is {seconds_per_day:g} seconds long; Ctrl-C ends it")
     await serve(Shop(seed=seed, items=items), port=port, seconds_per_day=seconds_per_day)
+
+
+@app.command()
+@shell.command
+async def demo(
+    days: Annotated[int, typer.Option(min=1, max=100, help="Crawls, each on another day of the shop.")] = 3,
+    items: Annotated[int, typer.Option(min=1, max=1000, help="How many products it sells.")] = 12,
+    port: Annotated[int, typer.Option(help="Of the made-up shop; the worker must be allowed to fetch from it.")] = 8801,
+    tenant: shell.TenantOption = None,
+) -> None:
+    """Serve a made-up shop on this machine, find its products, watch them, tell what changed; no internet is needed.
+
+    The worker needs LEASEHOLD_FETCH_ALLOW=127.0.0.1:8801.
+    """
+    from leasehold_packs.monitors import demo as demonstration
+
+    async with shell.tenant(tenant) as access:
+        await demonstration.run(access, days=days, items=items, port=port, tell=shell.say)
 
 
 def _shown(value: Any) -> str:

@@ -92,7 +92,7 @@ async def test(ctx: Context, site: Site) -> dict[str, Any]:
         return await tx.complete(found)
 
 
-@app.handler("monitors.check", queue=CRAWL, attempts=4, timeout=120)
+@app.handler("monitors.check", queue=CRAWL, attempts=4, retry=(60.0, 600.0), timeout=120)
 async def check(ctx: Context, order: Check) -> str:
     """Look at one product."""
     async with ctx.transaction() as tx:

@@ -197,12 +197,17 @@ async def confirm_remove(look: web.Look) -> web.Page:
         found = await requests.get_site(tx, look.path_id("site_id"))
     return look.confirm(
         f"Forget {found['url']}?",
-        words=f"Its {found['products']:,} products go with what was seen of them.",
+        words=_gone_with_it(found["products"]),
         action=look.url(f"/monitors/sites/{found['site_id']}/remove"),
         back=look.url(f"/monitors/sites/{found['site_id']}"),
         button="Forget the site",
         danger=True,
     )
+
+
+def _gone_with_it(products: int) -> str:
+    one = "Its 1 product goes with what was seen of it."
+    return one if products == 1 else f"Its {products:,} products go with what was seen of them."
 
 
 @pages.post("/monitors/sites/{site_id}/remove", "jobs:write")
@@ -293,7 +298,8 @@ async def put_selector(look: web.Look) -> web.Response:
         await requests.change_product(tx, product_id, selector=selector or None, forget_selector=not selector)
         await requests.check(tx, product_id)
         await tx.log("monitors.selector", str(product_id), {"selector": selector or None})
-    return look.go(look.url(f"/monitors/products/{product_id}"), "Its price is read there from now on.")
+    words = "Its price is read there from now on." if selector else "Its price is read as it was before."
+    return look.go(look.url(f"/monitors/products/{product_id}"), words)
 
 
 # -- groups and rules ---------------------------------------------------------------------------------------------
@@ -348,6 +354,23 @@ async def put_rule(look: web.Look) -> web.Response | web.Page:
     except LeaseholdError as problem:
         return await _rules(look, problem)
     return look.go(look.url("/monitors/rules"), f"From now on you are told: {made['name']}.")
+
+
+@pages.get("/monitors/rules/{rule_id}/remove", "jobs:write")
+async def confirm_remove_rule(look: web.Look) -> web.Page:
+    rule_id = look.path_id("rule_id")
+    async with look.tenant.transaction() as tx:
+        found = next((one for one in await requests.list_rules(tx) if one["rule_id"] == rule_id), None)
+    if found is None:
+        raise web.Problem("not_found", "there is no such rule")
+    return look.confirm(
+        f"Remove the rule {found['name']}?",
+        words=f"It has told of {found['alerts']:,} changes so far, and tells of no more.",
+        action=look.url(f"/monitors/rules/{rule_id}/remove"),
+        back=look.url("/monitors/rules"),
+        button="Remove the rule",
+        danger=True,
+    )
 
 
 @pages.post("/monitors/rules/{rule_id}/remove", "jobs:write")

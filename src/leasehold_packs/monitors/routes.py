@@ -107,6 +107,7 @@ async def preview(tenant: web.Tenant, body: PreviewRequest) -> web.Response:
 async def put_site(tenant: web.Tenant, body: SiteRequest) -> web.Response:
     async with tenant.transaction() as tx:
         site = await requests.put_site(tx, tenant.tenant_id, body.url, body.settings)
+        await tx.log("monitors.put_site", str(site["site_id"]), {"url": site["url"]})
     await arranging.arrange(tenant.client, site)
     return web.answer(site, status=201, headers={"Location": f"/v1/monitors/sites/{site['site_id']}"})
 
@@ -134,6 +135,9 @@ async def site(tenant: web.Tenant, site_id: UUID) -> web.Response:
 async def change_site(tenant: web.Tenant, site_id: UUID, body: SiteChange) -> web.Response:
     async with tenant.transaction() as tx:
         changed = await requests.change_site(tx, site_id, settings=body.settings, paused=body.paused)
+        if body.settings is not None:
+            await tx.log("monitors.settings", str(site_id), body.settings)
+        await _log_pause(tx, site_id, body.paused)
     await arranging.arrange(tenant.client, changed)
     return web.answer(changed)
 
@@ -148,6 +152,7 @@ async def change_site(tenant: web.Tenant, site_id: UUID, body: SiteChange) -> we
 async def remove_site(tenant: web.Tenant, site_id: UUID) -> web.Response:
     async with tenant.transaction() as tx:
         await requests.remove_site(tx, site_id)
+        await tx.log("monitors.forget", str(site_id))
     await arranging.clear(tenant.client, site_id)
     return web.Response(status_code=204)
 
@@ -159,9 +164,12 @@ async def remove_site(tenant: web.Tenant, site_id: UUID) -> web.Response:
     status_code=202,
     openapi_extra=WRITE,
 )
-async def crawl(tenant: web.Tenant, site_id: UUID) -> web.Response:
-    async with tenant.transaction() as tx:
+async def crawl(tenant: web.Tenant, site_id: UUID, idempotency_key: web.IdempotencyKey = None) -> web.Response:
+    async def operate(tx: web.Transaction) -> web.Answer:
+        await tx.log("monitors.crawl", str(site_id))
         return _accepted(await requests.crawl(tx, site_id))
+
+    return await tenant.once(idempotency_key, operate)
 
 
 @routes.get(
@@ -180,9 +188,12 @@ async def runs(tenant: web.Tenant, site_id: UUID, limit: Limit = 50) -> web.Resp
     status_code=202,
     openapi_extra=WRITE,
 )
-async def reread(tenant: web.Tenant, site_id: UUID) -> web.Response:
-    async with tenant.transaction() as tx:
+async def reread(tenant: web.Tenant, site_id: UUID, idempotency_key: web.IdempotencyKey = None) -> web.Response:
+    async def operate(tx: web.Transaction) -> web.Answer:
+        await tx.log("monitors.reread", str(site_id))
         return _accepted(await requests.reread(tx, site_id))
+
+    return await tenant.once(idempotency_key, operate)
 
 
 @routes.post(
@@ -192,10 +203,15 @@ async def reread(tenant: web.Tenant, site_id: UUID) -> web.Response:
     status_code=202,
     openapi_extra=WRITE,
 )
-async def discover(tenant: web.Tenant, site_id: UUID, body: Search) -> web.Response:
-    async with tenant.transaction() as tx:
+async def discover(
+    tenant: web.Tenant, site_id: UUID, body: Search, idempotency_key: web.IdempotencyKey = None
+) -> web.Response:
+    async def operate(tx: web.Transaction) -> web.Answer:
         search_id = await requests.search(tx, tenant.tenant_id, site_id, body)
-    return web.answer({"search_id": search_id}, status=202)
+        await tx.log("monitors.discover", str(site_id))
+        return web.Answer(status=202, value={"search_id": search_id})
+
+    return await tenant.once(idempotency_key, operate)
 
 
 @routes.get(
@@ -247,6 +263,7 @@ async def decide(
             least=body.least_confidence,
             tags=body.tags,
         )
+        await tx.log(f"monitors.{decision}", str(site_id), {"candidates": count})
     return web.answer({"decided": count})
 
 
@@ -264,6 +281,7 @@ async def watch(tenant: web.Tenant, body: ProductRequest) -> web.Response:
     async with tenant.transaction() as tx:
         product = await requests.watch(tx, tenant.tenant_id, body.url, tags=body.tags, selector=body.selector)
         found = await requests.get_site(tx, product["site_id"])
+        await tx.log("monitors.watch", str(product["product_id"]), {"url": product["url"]})
     await arranging.arrange(tenant.client, found)
     return web.answer(product, status=201, headers={"Location": f"/v1/monitors/products/{product['product_id']}"})
 
@@ -304,7 +322,16 @@ async def product(tenant: web.Tenant, product_id: UUID) -> web.Response:
 )
 async def change_product(tenant: web.Tenant, product_id: UUID, body: ProductChange) -> web.Response:
     async with tenant.transaction() as tx:
-        return web.answer(await requests.change_product(tx, product_id, tags=body.tags, paused=body.paused))
+        changed = await requests.change_product(tx, product_id, tags=body.tags, paused=body.paused)
+        if body.tags is not None:
+            await tx.log("monitors.tag", str(product_id), {"tags": body.tags})
+        await _log_pause(tx, product_id, body.paused)
+        return web.answer(changed)
+
+
+async def _log_pause(tx: web.Transaction, target: UUID, paused: bool | None) -> None:
+    if paused is not None:
+        await tx.log("monitors.pause" if paused else "monitors.resume", str(target))
 
 
 @routes.post(
@@ -314,9 +341,12 @@ async def change_product(tenant: web.Tenant, product_id: UUID, body: ProductChan
     status_code=202,
     openapi_extra=WRITE,
 )
-async def check(tenant: web.Tenant, product_id: UUID) -> web.Response:
-    async with tenant.transaction() as tx:
+async def check(tenant: web.Tenant, product_id: UUID, idempotency_key: web.IdempotencyKey = None) -> web.Response:
+    async def operate(tx: web.Transaction) -> web.Answer:
+        await tx.log("monitors.check", str(product_id))
         return _accepted(await requests.check(tx, product_id))
+
+    return await tenant.once(idempotency_key, operate)
 
 
 @routes.put(
@@ -330,6 +360,7 @@ async def put_selector(tenant: web.Tenant, product_id: UUID, body: SelectorReque
         changed = await requests.change_product(
             tx, product_id, selector=body.selector, forget_selector=body.selector is None
         )
+        await tx.log("monitors.selector", str(product_id), {"selector": body.selector})
         return web.answer(changed)
 
 
@@ -426,7 +457,9 @@ async def feed(
 )
 async def put_rule(tenant: web.Tenant, body: RuleRequest) -> web.Response:
     async with tenant.transaction() as tx:
-        return web.answer(await requests.put_rule(tx, tenant.tenant_id, **body.model_dump()), status=201)
+        made = await requests.put_rule(tx, tenant.tenant_id, **body.model_dump())
+        await tx.log("monitors.put_rule", str(made["rule_id"]), {"name": made["name"]})
+        return web.answer(made, status=201)
 
 
 @routes.get("/v1/monitors/rules", operation_id="monitors.rules", summary="All rules", openapi_extra=READ)
@@ -445,6 +478,7 @@ async def rules(tenant: web.Tenant) -> web.Response:
 async def remove_rule(tenant: web.Tenant, rule_id: UUID) -> web.Response:
     async with tenant.transaction() as tx:
         await requests.remove_rule(tx, rule_id)
+        await tx.log("monitors.remove_rule", str(rule_id))
     return web.Response(status_code=204)
 
 
@@ -475,14 +509,14 @@ async def _result(tenant: Any, job_id: UUID) -> web.Response:
     try:
         job = await tenant.client.wait(job_id, timeout=_PATIENCE_S)
     except TimeoutError:
-        return _accepted(job_id)
+        return _accepted(job_id).response()
     if job.state != "succeeded":
         raise BadInput((job.error or {}).get("message") or f"the job is {job.state}")
     return web.answer(job.result)
 
 
-def _accepted(job_id: UUID) -> web.Response:
-    return web.answer({"job_id": job_id}, status=202, headers={"Location": f"/v1/jobs/{job_id}"})
+def _accepted(job_id: UUID) -> web.Answer:
+    return web.Answer(status=202, value={"job_id": job_id}, headers={"Location": f"/v1/jobs/{job_id}"})
 
 
 def _place(cursor: str | None) -> tuple[datetime, UUID] | None:

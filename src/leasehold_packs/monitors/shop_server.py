@@ -2,6 +2,8 @@
 
 import asyncio
 import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 
 from leasehold_packs.monitors.shop import Shop
 
@@ -9,22 +11,27 @@ from leasehold_packs.monitors.shop import Shop
 async def serve(shop: Shop, *, port: int, seconds_per_day: float) -> None:
     """Until it is cancelled."""
     begun = time.monotonic()
+    async with serving(shop, port=port, day=lambda: int((time.monotonic() - begun) / seconds_per_day)):
+        await asyncio.Event().wait()
+
+
+@asynccontextmanager
+async def serving(shop: Shop, *, port: int, day: Callable[[], int]) -> AsyncIterator[None]:
+    """The shop as it is on a day."""
 
     async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             head = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), 10)
             path = head.split(b" ")[1].decode("latin-1").partition("?")[0]
-            day = int((time.monotonic() - begun) / seconds_per_day)
-            writer.write(answer(shop, path, day=day, base=f"http://127.0.0.1:{port}"))
+            writer.write(answer(shop, path, day=day(), base=f"http://127.0.0.1:{port}"))
             await writer.drain()
         except (TimeoutError, ConnectionError, asyncio.IncompleteReadError, asyncio.LimitOverrunError, IndexError):
             pass  # whoever asked is gone, or did not ask
         finally:
             writer.close()
 
-    server = await asyncio.start_server(handle, "127.0.0.1", port)
-    async with server:
-        await server.serve_forever()
+    async with await asyncio.start_server(handle, "127.0.0.1", port):
+        yield
 
 
 def answer(shop: Shop, path: str, *, day: int, base: str) -> bytes:

@@ -14,14 +14,15 @@ from leasehold.access import Access
 from leasehold.client import Backend
 from leasehold.engine.database import Role
 from leasehold.settings import Settings
-from leasehold_packs.monitors import requests
+from leasehold_packs.monitors import pack, requests
+from leasehold_packs.monitors.handlers import QUEUES
 from leasehold_packs.monitors.options import Settings as Watched
 from leasehold_packs.monitors.shop import Item, product_page
 from leasehold_packs.monitors.store import CRAWL, gate_of
 from tests.cell import Cell, apart
 from tests.cli.program import started
 from tests.net.world import Handler, page, serving
-from tests.packs.monitors.killed import prepare
+from tests.packs.killer import prepare
 from tests.packs.monitors.watching import HTML
 from tests.worker.running import ENVIRONMENT
 
@@ -82,7 +83,7 @@ async def timed(cell: Cell, access: Access, site_id: UUID, products: list[UUID])
 
 async def main(many: int, few: int) -> int:
     async with apart() as cell, serving(shop()) as port, cell.database(Role.API) as db:
-        await prepare(cell)
+        await prepare(cell, pack, *QUEUES)
         environment = cell.environment() | ENVIRONMENT
         environment |= {"LEASEHOLD_FETCH_ALLOW": f"127.0.0.1:{port}", "LEASEHOLD_FETCH_GAP_SECONDS": "0.0001"}
         large, small = (Access(Backend(Settings(), db), tenant, "test") for tenant in (cell.tenant_a, cell.tenant_b))

@@ -63,6 +63,9 @@ async def test_a_product_from_its_address_to_its_feeds(shop: Site, watcher: Watc
     good(await api.post("/v1/monitors/rules", json=rule))
     shop.pages["/p/1"] = item("18.00")
     await watcher.ended(good(await api.post(f"{at}/check"))["job_id"])
+    crawl = f"/v1/monitors/sites/{made['site_id']}/crawl"
+    asked = [good(await api.post(crawl, headers={"Idempotency-Key": "a crawl"}))["job_id"] for _ in range(2)]
+    assert asked[0] == asked[1], "whoever asks again after a lost answer begins no second crawl"
     found = good(await api.get("/v1/monitors/changes", params={"kind": "price", "limit": 1}))
     assert [one["after"] for one in found["data"]] == [{"price": "18.00", "currency": "EUR"}]
     assert good(await api.get("/v1/monitors/changes", params={"cursor": found["next"]}))["data"] == []

@@ -175,6 +175,27 @@ async def test_each_rule_tells_of_what_it_was_made_for(shop: Site, watcher: Watc
     ]
 
 
+async def test_a_shop_that_is_down_is_asked_four_times_minutes_apart_and_nothing_has_changed(
+    shop: Site, watcher: Watcher
+) -> None:
+    shop.pages["/p/1"] = item("20.00")
+    product_id = await watcher.watch()
+    shop.pages["/p/1"] = page(b"", HTML, status="502 Bad Gateway")
+    job_id = await watcher.ask(requests.check, product_id)
+    for tried, minutes in ((1, 1), (2, 2), (3, 4)):
+        await watcher.quiet()
+        [waits] = await watcher.cell.look(
+            "select attempt, extract(epoch from run_at - leasehold.now())::float8 as seconds from leasehold.deferred"
+            f" where job_id = '{job_id}'"
+        )
+        assert waits["attempt"] == tried
+        assert minutes * MINUTE / 4 < waits["seconds"] <= minutes * MINUTE
+        await watcher.pass_time(minutes * MINUTE)
+    assert (await watcher.ended(job_id)).result == "error"
+    assert await watcher.changes(state=None) == []
+    assert (await watcher.product(product_id))["price"] == "20.00"
+
+
 async def test_somebody_elses_products_are_not_there(shop: Site, watcher: Watcher) -> None:
     from leasehold.access import Access
     from leasehold.errors import NotFound

@@ -1,17 +1,19 @@
-"""A day of a shop on workers that die; ``python -m tests.packs.monitors.killed`` is the long form."""
+"""A short version of ``python -m tests.packs.monitors.killed``."""
 
 import random
 
-from tests.cell import Cell
+from leasehold_packs.monitors import pack
+from leasehold_packs.monitors.handlers import QUEUES
 from tests.net.world import Site, serving
-from tests.packs.monitors import killed
+from tests.packs.killer import prepared
+from tests.packs.monitors.killed import Days
 
 
-async def test_a_day_on_workers_that_die_leaves_what_a_quiet_day_leaves(cell: Cell) -> None:
-    await killed.prepare(cell)
-    async with serving(shop := Site()) as port:
-        with killed.nursery(cell, port, workers=2) as parent:
-            calm, _ = await killed.run(cell, shop, port, parent, kills=0, dice=random.Random(1), until=1, products=12)
-            rough, _ = await killed.run(cell, shop, port, parent, kills=3, dice=random.Random(2), until=1, products=12)
+async def test_days_leave_the_same_when_workers_the_server_and_postgresql_are_killed() -> None:
+    async with prepared(pack, *QUEUES) as own, serving(shop := Site()) as port:
+        series = Days(own, shop, port, until=1, products=12)
+        calm, _ = await series.left([], random.Random(1))
+        rough, killed = await series.left(["postgres", "worker", "server", "worker"], random.Random(2))
     assert calm == rough
     assert any("'kind', 'price'" in row for row in calm)
+    assert killed == {"worker": 2, "server": 1, "postgres": 1}
