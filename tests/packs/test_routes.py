@@ -222,7 +222,7 @@ def test_routes_that_let_too_much_through_stop_the_server(name: str, why: str) -
         bare_app([shop(routes=f"{SELF}:{name}", addresses=("/s",))])
 
 
-@pytest.mark.parametrize("page", ["/v1", "p", "/", "/a/b", "/{x}"])
+@pytest.mark.parametrize("page", ["/v1", "p", "/", "/a/b", "/{x}", "/.well-known", "/.well-known/a/b"])
 def test_addresses_that_no_pack_can_have_for_pages(page: str) -> None:
     with pytest.raises(LeaseholdError, match="cannot have the address"):
         Pack(name="shop", addresses=(page,))

@@ -45,7 +45,14 @@ async def postings(look: web.Look) -> web.Page:
 
 async def _search(look: web.Look, problem: LeaseholdError | None = None) -> web.Page:
     asked = Asked.of(look.request.url.query)
-    told: dict[str, Any] = {"found": [], "next_cursor": None, "corrected": None, "total": 0, "facets": {}}
+    told: dict[str, Any] = {
+        "found": [],
+        "next_cursor": None,
+        "corrected": None,
+        "total": 0,
+        "at_least": False,
+        "facets": {},
+    }
     async with look.tenant.transaction() as tx:
         companies = await requests.list_companies(tx)
         try:
@@ -354,6 +361,24 @@ async def board(look: web.Look) -> web.Page:
     return look.show("postings_board.html", columns=columns, reached=reached, total=len(found), colours=COLOURS)
 
 
+@pages.get("/postings/board/{application_id}/remove", "jobs:write")
+async def confirm_leave_board(look: web.Look) -> web.Page:
+    application_id = look.path_id("application_id")
+    async with look.tenant.transaction() as tx:
+        mine = await people.list_applications(tx, look.tenant.actor)
+    found = next((one for one in mine if one["application_id"] == application_id), None)
+    if found is None:
+        raise web.Problem("not_found", "it is not on your board")
+    return look.confirm(
+        f"Take {found['title']} off your board?",
+        words="Its stages, its note and its date go with it.",
+        action=look.url(f"/postings/board/{application_id}/remove"),
+        back=look.url("/postings/board"),
+        button="Take it off",
+        danger=True,
+    )
+
+
 @pages.post("/postings/board/{application_id}/remove", "jobs:write")
 async def leave_board(look: web.Look) -> web.Response:
     async with look.tenant.transaction() as tx:
@@ -395,6 +420,22 @@ async def one_search(look: web.Look) -> web.Page:
         address=Asked.saved(found["query"]).address(),
         matches=matches,
         feed=f"/v1/postings/searches/{search_id}/feed.atom",
+    )
+
+
+@pages.get("/postings/searches/{search_id}/remove", "jobs:write")
+async def confirm_remove_search(look: web.Look) -> web.Page:
+    search_id = look.path_id("search_id")
+    async with look.tenant.transaction() as tx:
+        found = await people.get_search(tx, look.tenant.actor, search_id)
+        told = len(await people.list_matches(tx, look.tenant.actor, search_id))
+    return look.confirm(
+        f"Forget the search {found['name']}?",
+        words=f"Its feed ends, and what it told of is forgotten too: {told:,} so far.",
+        action=look.url(f"/postings/searches/{search_id}/remove"),
+        back=look.url("/postings/searches"),
+        button="Forget the search",
+        danger=True,
     )
 
 

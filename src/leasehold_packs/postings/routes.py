@@ -144,6 +144,7 @@ async def add_source(
     async def operate(tx: web.Transaction) -> web.Answer:
         new = NewSource(url=body.url, board=body.board, slug=body.slug, base=body.base, company=body.company)
         made = await requests.add_source(tx, tenant.tenant_id, new, body.options)
+        await tx.log("postings.follow", str(made["source_id"]), {"board": made["board"], "url": made["url"]})
         return web.Answer(status=201, value=made, headers={"Location": f"/v1/postings/sources/{made['source_id']}"})
 
     if (await tenant.client.gates.get(GATES)).rule is None:
@@ -169,7 +170,12 @@ async def get_source(tenant: web.Tenant, source_id: UUID) -> web.Response:
 )
 async def change_source(tenant: web.Tenant, source_id: UUID, body: SourceChange) -> web.Response:
     async with tenant.transaction() as tx:
-        return web.answer(await requests.change_source(tx, source_id, enabled=body.enabled, options=body.options))
+        changed = await requests.change_source(tx, source_id, enabled=body.enabled, options=body.options)
+        if body.enabled is not None:
+            await tx.log("postings.enable" if body.enabled else "postings.disable", str(source_id))
+        if body.options is not None:
+            await tx.log("postings.filter", str(source_id), asdict(body.options))
+        return web.answer(changed)
 
 
 @routes.delete(
@@ -182,6 +188,7 @@ async def change_source(tenant: web.Tenant, source_id: UUID, body: SourceChange)
 async def remove_source(tenant: web.Tenant, source_id: UUID) -> web.Response:
     async with tenant.transaction() as tx:
         await requests.remove_source(tx, tenant.tenant_id, source_id)
+        await tx.log("postings.forget", str(source_id))
     return web.Response(None, 204)
 
 
@@ -204,7 +211,10 @@ async def sync(tenant: web.Tenant, source_id: UUID, idempotency_key: web.Idempot
 )
 async def decide(tenant: web.Tenant, source_id: UUID, body: Decision) -> web.Response:
     async with tenant.transaction() as tx:
-        return web.answer(await requests.decide(tx, tenant.tenant_id, source_id, close=body.close))
+        done = await requests.decide(tx, tenant.tenant_id, source_id, close=body.close)
+        act = "postings.close_held" if body.close else "postings.keep_held"
+        await tx.log(act, str(source_id), {"closed": done["closed"]})
+        return web.answer(done)
 
 
 @routes.get(
@@ -264,6 +274,7 @@ async def start_run(tenant: web.Tenant, body: RunRequest, idempotency_key: web.I
 async def _start(tenant: web.Tenant, body: RunRequest, idempotency_key: str | None) -> web.Response:
     async def operate(tx: web.Transaction) -> web.Answer:
         asked = await requests.ask_run(tx, tenant.tenant_id, tenant.actor, sources=body.sources, details=body.details)
+        await tx.log("postings.run", str(asked.run_id), {"sources": asked.sources})
         return web.Answer(status=202, value=asdict(asked), headers={"Location": f"/v1/postings/runs/{asked.run_id}"})
 
     return await tenant.once(idempotency_key, operate)
@@ -281,6 +292,7 @@ async def get_run(tenant: web.Tenant, run_id: UUID) -> web.Response:
 async def cancel(tenant: web.Tenant, run_id: UUID) -> web.Response:
     async with tenant.transaction() as tx:
         flow_id = await requests.stop_run(tx, run_id, "canceled")
+        await tx.log("postings.abort", str(run_id))
     if flow_id:
         await tenant.client.flows.cancel(flow_id, "the run was canceled")
     return web.answer({"run_id": run_id, "state": "canceled"})
@@ -341,6 +353,7 @@ async def put_settings(tenant: web.Tenant, body: Preference) -> web.Response:
             tx, tenant.tenant_id, tenant.actor,
             companies=body.companies, include=body.title_include, exclude=body.title_exclude,
         )  # fmt: skip
+        await tx.log("postings.settings", tenant.actor, body.model_dump(mode="json"))
         return web.answer(told)
 
 
@@ -365,6 +378,7 @@ async def save_search(tenant: web.Tenant, body: SavedSearch) -> web.Response:
     }
     async with tenant.transaction() as tx:
         made = await people.save_search(tx, tenant.tenant_id, tenant.actor, body.name, query)
+        await tx.log("postings.save_search", str(made["search_id"]), {"name": made["name"]})
         headers = {"Location": f"/v1/postings/searches/{made['search_id']}"}
         return web.answer(made, status=201, headers=headers)
 
@@ -387,6 +401,7 @@ async def get_search(tenant: web.Tenant, search_id: UUID) -> web.Response:
 async def remove_search(tenant: web.Tenant, search_id: UUID) -> web.Response:
     async with tenant.transaction() as tx:
         await people.remove_search(tx, tenant.actor, search_id)
+        await tx.log("postings.forget_search", str(search_id))
     return web.Response(None, 204)
 
 
@@ -426,6 +441,7 @@ async def put_application(tenant: web.Tenant, posting_id: UUID, body: Applicatio
         told = await people.put_application(
             tx, tenant.tenant_id, tenant.actor, posting_id, stage=body.stage, note=body.note, due=body.due
         )
+        await tx.log("postings.apply", str(posting_id), {"stage": body.stage})
         return web.answer(told)
 
 
@@ -439,6 +455,7 @@ async def put_application(tenant: web.Tenant, posting_id: UUID, body: Applicatio
 async def remove_application(tenant: web.Tenant, application_id: UUID) -> web.Response:
     async with tenant.transaction() as tx:
         await people.remove_application(tx, tenant.actor, application_id)
+        await tx.log("postings.unsave", str(application_id))
     return web.Response(None, 204)
 
 

@@ -21,6 +21,8 @@ _OPERATOR = re.compile(r'"|(?:^|\s)-|\bor\b', re.IGNORECASE)
 _SHORTEST = 4
 #: Titles that only look like a question: one page of them.
 _MOST_ALIKE = 50
+#: As many answers are counted; that there are more is said.
+MOST_COUNTED = 5_000
 Remote = Literal["remote", "hybrid", "onsite"]
 State = Literal["open", "suspect", "closed"]
 Level = Literal["intern", "junior", "mid", "senior", "lead", "staff", "principal", "manager", "director", "executive"]
@@ -116,12 +118,14 @@ def _may_be_alike(question: dict[str, Any]) -> bool:
 
 
 async def facets(tx: Statements, question: dict[str, Any]) -> dict[str, Any]:
-    """How many answer it, and how many of them each further choice would leave."""
-    rows = await tx.fetch("select name, value, n from leasehold_postings.count_postings($1)", json.dumps(question))
-    told: dict[str, Any] = {"total": 0, "facets": {}}
+    """How many answer it, and how many of them each further choice would leave; ``at_least`` if there are more."""
+    rows = await tx.fetch(
+        "select name, value, n from leasehold_postings.count_postings($1, $2)", json.dumps(question), MOST_COUNTED + 1
+    )
+    told: dict[str, Any] = {"total": 0, "at_least": False, "facets": {}}
     for row in rows:
         if row["name"] == "all":
-            told["total"] = row["n"]
+            told |= {"total": min(row["n"], MOST_COUNTED), "at_least": row["n"] > MOST_COUNTED}
         elif row["value"] is not None:
             told["facets"].setdefault(row["name"], []).append({"value": row["value"], "n": row["n"]})
     return told

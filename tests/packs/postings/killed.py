@@ -1,37 +1,31 @@
-"""Runs on workers that die, with an abort in the middle, and runs that nobody disturbed: what they leave is the same.
+"""Runs while workers, the server and PostgreSQL are killed, one of them aborted, leave what undisturbed runs leave.
 
 python -m tests.packs.postings.killed --seeds 20
 """
 
 import argparse
 import asyncio
-import os
 import random
-import signal
-import subprocess
 import sys
-from contextlib import suppress
+from collections import Counter
 from difflib import unified_diff
-from hashlib import sha256
+from typing import Any
 from uuid import UUID
 
 from leasehold.access import Access
 from leasehold.client import Backend
-from leasehold.engine import migrate
 from leasehold.engine.database import Role
-from leasehold.engine.tenants import create_queue
 from leasehold.settings import Settings
 from leasehold_packs.postings import pack, requests
 from leasehold_packs.postings.handlers import QUEUE
 from leasehold_packs.postings.options import GAP, Options
 from leasehold_packs.postings.requests import NewSource
-from tests.cell import Cell, apart
-from tests.cli.program import started
+from tests.cell import Cell
+from tests.faults.conftest import Own
 from tests.net.world import serving
+from tests.packs.killer import Killer, digest, ended_badly, kills, prepared
 from tests.packs.postings.replay import SHAPES, Board, Boards, Job
-from tests.worker.running import ENVIRONMENT
 
-NURSERY = (sys.executable, "-m", "tests.faults.nursery", "3", "leasehold_packs.postings.handlers:app")
 #: Ids, times and how often a list was looked at are nobody's doing.
 _LEFT = {
     "posting": "select external_id, state, title, locations, digest, version, reopened, reposts, currency,"
@@ -73,59 +67,42 @@ def mutate(made: list[Board], seed: int) -> None:
             del board.jobs[id_]
 
 
-class Disturbed:
-    """Three runs of a tenant, on workers of which some are killed, the second one aborted and asked for again."""
+class Tenant:
+    """Runs over the boards of one tenant, of which one may be aborted and asked for again."""
 
-    def __init__(
-        self, cell: Cell, access: Access, nursery: int, dice: random.Random, kills: int, *, aborts: bool
-    ) -> None:
-        self.cell, self.access, self.nursery, self.dice = cell, access, nursery, dice
-        self.kills, self.aborts, self.killed, self.aborted = kills, aborts, 0, 0
+    def __init__(self, killer: Killer, victims: list[str], *, aborts: bool) -> None:
+        self.killer, self.victims, self.aborts, self.aborted = killer, victims, aborts, 0
 
-    async def runs(self, port: int, made: list[Board], seed: int) -> None:
-        for board in made:
-            new = NewSource(board=board.shape, slug=board.slug, base=f"http://127.0.0.1:{port}", company="Acme")
-            async with self.access.transaction() as tx:
-                await requests.add_source(tx, self.access.tenant_id, new, Options())
-        await self._run()
+    async def runs(self, made: list[Board], seed: int) -> None:
+        half = len(self.victims) // 2
+        await self._run("one", self.victims[:half])
         mutate(made, seed)
         if self.aborts:
-            await self._run(abort=True)
-        await self._run()
-        await self._run()
+            await self._abort("aborted")
+        await self._run("two", self.victims[half:])
+        await self._run("three", [])
 
-    async def _run(self, *, abort: bool = False) -> None:
-        async with self.access.transaction() as tx:
-            asked = await requests.ask_run(tx, self.access.tenant_id, "test", details="all")
-        looks = 0
-        while await self._state(asked.run_id) == "running":
-            await asyncio.sleep(self.dice.uniform(0.02, 0.2))
-            looks += 1
-            if self.killed < self.kills and self.dice.random() < 0.5:
-                self._kill()
-            if abort and looks > 3:
-                await self._abort(asked.run_id)
-                return
+    async def _run(self, key: str, victims: list[str]) -> None:
+        await self.killer.until(_is_over, await self._start(key), victims)
 
-    async def _abort(self, run_id: UUID) -> None:
-        async with self.access.transaction() as tx:
-            if (await requests.get_run(tx, run_id))["state"] != "running":
-                return
-            flow_id = await requests.stop_run(tx, run_id, "enough")
-        assert flow_id
-        await self.access.client.flows.cancel(flow_id)
-        self.aborted += 1
+    async def _start(self, key: str) -> str:
+        asked = await self.killer.asked("POST", "/v1/postings/runs", {"details": "all"}, key=key)
+        return f"/v1/postings/runs/{asked['run_id']}"
 
-    async def _state(self, run_id: UUID) -> str:
-        async with self.access.transaction() as tx:
-            return str((await requests.get_run(tx, run_id))["state"])
+    async def _abort(self, key: str) -> None:
+        """In the middle: a list has been read, and no source is settled."""
+        run = await self._start(key)
+        await self.killer.until(lambda said: _is_over(said) or _has_begun(said), run, [])
+        await self.killer.asked("POST", f"{run}/cancel")
+        self.aborted += (await self.killer.asked("GET", run))["state"] == "canceled"
 
-    def _kill(self) -> None:
-        found = subprocess.run(["pgrep", "-P", str(self.nursery)], capture_output=True, text=True, check=False)
-        if children := found.stdout.split():
-            with suppress(ProcessLookupError):
-                os.kill(int(self.dice.choice(children)), signal.SIGKILL)
-                self.killed += 1
+
+def _is_over(run: dict[str, Any]) -> bool:
+    return bool(run["state"] != "running")
+
+
+def _has_begun(run: dict[str, Any]) -> bool:
+    return any(source["pages"] for source in run["sources"])
 
 
 async def tenant_left(cell: Cell, tenant: UUID) -> list[str]:
@@ -136,57 +113,45 @@ async def tenant_left(cell: Cell, tenant: UUID) -> list[str]:
     ]
 
 
-async def _ended_badly(cell: Cell, tenant: UUID) -> str:
-    """Attempts whose worker was lost, and jobs that had no attempt left."""
-    [row] = await cell.look(
-        f"select (select count(*) from leasehold.attempt where outcome = 'lost' and tenant_id = '{tenant}') as lost,"
-        f" (select count(*) from leasehold.outcome where state = 'dead' and tenant_id = '{tenant}') as dead"
-    )
-    return f"{row['lost']} attempts lost, {row['dead']} jobs dead"
+async def compare(
+    own: Own, seed: int, *, workers: int, postings: int = 80
+) -> tuple[list[str], list[str], Counter[str], int]:
+    """The rows that undisturbed runs leave, those of disturbed ones, who was killed, and how many were aborted."""
+    dice, left = random.Random(seed), []
+    async with serving(served := Boards([])) as port:
+        for tenant, victims in ((own.cell.tenant_a, []), (own.cell.tenant_b, kills(dice, workers))):
+            served.boards = boards(seed, postings=postings)
+            await _add_sources(own.cell, tenant, port, served.boards)
+            allow = {"LEASEHOLD_FETCH_ALLOW": f"127.0.0.1:{port}", GAP: "0.001"}
+            killer = Killer(own, "postings", tenant, dice, **allow)
+            asking = Tenant(killer, victims, aborts=bool(victims))
+            async with killer.running():
+                await asking.runs(served.boards, seed)
+            left.append(await tenant_left(own.cell, tenant))
+    return left[0], left[1], killer.killed, asking.aborted
 
 
-def _digest(rows: list[str]) -> str:
-    return sha256("\n".join(rows).encode()).hexdigest()[:16]
+async def _add_sources(cell: Cell, tenant: UUID, port: int, made: list[Board]) -> None:
+    async with cell.database(Role.API) as db, Access(Backend(Settings(), db), tenant, "test").transaction() as tx:
+        for board in made:
+            new = NewSource(board=board.shape, slug=board.slug, base=f"http://127.0.0.1:{port}", company="Acme")
+            await requests.add_source(tx, tenant, new, Options())
 
 
-async def compare(cell: Cell, seed: int, *, kills: int, postings: int = 80) -> tuple[list[str], list[str], Disturbed]:
-    """The rows that undisturbed runs leave, those of disturbed ones, and what was done to them."""
-    await migrate.migrate(cell.cluster.url(cell.name), packs=[pack.files])
-    async with cell.database(Role.OPERATOR) as operator:
-        await create_queue(operator, QUEUE)
-    left: list[list[str]] = []
-    async with serving(served := Boards([])) as port, cell.database(Role.API) as db:
-        environment = cell.environment() | ENVIRONMENT
-        environment |= {"LEASEHOLD_FETCH_ALLOW": f"127.0.0.1:{port}", "LEASEHOLD_FETCH_GAP_SECONDS": "0.0001"}
-        environment |= {GAP: "0.001"}
-        # Longer than a busy machine leaves a worker without a turn: three attempts of an item are for the kills.
-        environment |= {"LEASEHOLD_LEASE_SECONDS": "6", "LEASEHOLD_BEAT_SECONDS": "1"}
-        with started(env=environment, command=NURSERY) as nursery:
-            for tenant, hurt in ((cell.tenant_a, False), (cell.tenant_b, True)):
-                served.boards = boards(seed, postings=postings)
-                access = Access(Backend(Settings(), db), tenant, "test")
-                dice = random.Random(seed)
-                disturbed = Disturbed(cell, access, nursery.process.pid, dice, kills if hurt else 0, aborts=hurt)
-                await disturbed.runs(port, served.boards, seed)
-                left.append(await tenant_left(cell, tenant))
-    return left[0], left[1], disturbed
-
-
-async def main(seeds: range) -> int:
-    os.environ[GAP] = "0.001"
-    different = killed = aborted = 0
+async def main(seeds: range, workers: int) -> int:
+    different, killed, aborted = 0, Counter[str](), 0
     for seed in seeds:
-        async with apart() as cell:
-            calm, rough, done = await compare(cell, seed, kills=8)
-            badly = await _ended_badly(cell, cell.tenant_b)
+        async with prepared(pack, QUEUE) as own:
+            calm, rough, done, stopped = await compare(own, seed, workers=workers)
+            badly = await ended_badly(own.cell)
         different += calm != rough
-        killed += done.killed
-        aborted += done.aborted
-        told = f"{_digest(calm)} undisturbed, {_digest(rough)} with {done.killed} killed, {done.aborted} aborted"
-        print(f"seed {seed}: {told}, {badly}", flush=True)
+        killed += done
+        aborted += stopped
+        told = f"{digest(calm)} undisturbed, {digest(rough)} with {dict(done)} killed, {stopped} aborted"
+        print(f"seed {seed}: {told}; {badly}", flush=True)
         for line in list(unified_diff(calm, rough, "undisturbed", "killed", lineterm="", n=0))[:20]:
             print(line[:500], flush=True)
-    hurt = f"{killed} workers killed, {aborted} runs aborted"
+    hurt = f"killed {dict(killed)}, {aborted} runs aborted"
     print(f"{len(seeds)} seeds from {seeds[0]}, {hurt}, {different} left something else")
     return 1 if different else 0
 
@@ -195,5 +160,8 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("--seeds", type=int, default=20)
     parser.add_argument("--first", type=int, default=1)
+    parser.add_argument(
+        "--workers", type=int, default=4, help="how many of them are killed, beside server and PostgreSQL"
+    )
     given = parser.parse_args()
-    sys.exit(asyncio.run(main(range(given.first, given.first + given.seeds))))
+    sys.exit(asyncio.run(main(range(given.first, given.first + given.seeds), given.workers)))

@@ -146,6 +146,11 @@ def test_every_real_address_of_a_board_is_recognised() -> None:
         ("https://acme.hrmdirect.com/employment/job-openings.php", "HRMDirect"),
         ("https://acme.fa.us2.oraclecloud.com/hcmUI/CandidateExperience/en/sites/CX", "Oracle Recruiting"),
         ("https://ats.rippling.com/acme/jobs", "Rippling"),
+        ("https://jobs.gem.com/acme", "Gem"),
+        ("https://careers.phenom.com/global/en/search-results", "Phenom"),
+        ("https://career5.successfactors.eu/career?company=acme", "SuccessFactors"),
+        ("https://acme.taleo.net/careersection/2/jobsearch.ftl", "Taleo"),
+        ("https://careers.phenom.com.example/global", None),
         ("https://www.acme.example/careers", None),
         ("https://evil-jobs.lever.co.example/acme", None),
         ("https://jobs.lever.co/", None),
@@ -168,6 +173,13 @@ def test_a_page_leads_to_the_board_that_it_embeds() -> None:
     assert find(both) == Address(board="ashby", slug="acme", base="https://api.ashbyhq.com")
     assert find('<a href="https://acme.bamboohr.com/jobs">') == Unsupported("BambooHR")
     assert find("<a href='https://[broken'>") is None
+
+
+@needs_corpora
+def test_a_board_at_the_address_of_its_company_is_known_by_its_pages() -> None:
+    assert find(fixture("phenom").decode()) == Unsupported("Phenom")
+    assert find('<link href="https://cdn.phenompeople.com/a.css">') == Unsupported("Phenom")
+    assert find("<script>var phApp = {}</script>") is None
 
 
 @pytest.mark.parametrize("board", sorted(BOARDS))

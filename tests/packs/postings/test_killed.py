@@ -1,15 +1,13 @@
 """A short version of ``python -m tests.packs.postings.killed``."""
 
-import pytest
-
-from leasehold_packs.postings.options import GAP
-from tests.cell import Cell
+from leasehold_packs.postings import pack
+from leasehold_packs.postings.handlers import QUEUE
+from tests.packs.killer import prepared
 from tests.packs.postings.killed import compare
 
 
-async def test_killed_workers_and_an_abort_leave_what_undisturbed_runs_leave(
-    cell: Cell, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv(GAP, "0.001")
-    calm, rough, done = await compare(cell, 3, kills=2, postings=28)
-    assert (done.killed, calm) == (2, rough)
+async def test_kills_of_workers_server_and_postgresql_and_an_abort_leave_what_undisturbed_runs_leave() -> None:
+    async with prepared(pack, QUEUE) as own:
+        calm, rough, killed, aborted = await compare(own, 3, workers=2, postings=28)
+    assert calm == rough
+    assert (killed, aborted) == ({"worker": 2, "server": 1, "postgres": 1}, 1)

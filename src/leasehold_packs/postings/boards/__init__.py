@@ -40,12 +40,14 @@ _UNSUPPORTED = {
     "NEOGOV": r"www\.governmentjobs\.com",
     "Oracle Recruiting": r"[\w.-]+\.oraclecloud\.com",
     "Paylocity": r"recruiting\.paylocity\.com",
-    "Phenom": r"[\w.-]+\.phenom\.com",
+    "Phenom": r"[\w.-]+\.phenom(?:people)?\.com",
     "Pinpoint": r"[\w-]+\.pinpointhq\.com",
     "Rippling": r"ats\.rippling\.com",
     "SuccessFactors": r"[\w.-]+\.(?:successfactors|sapsf)\.(?:com|eu)",
     "Taleo": r"[\w.-]+\.taleo\.net",
 }
+#: Those whose boards stand at the address of the company, by what is on every page of them.
+_MARKS = {"Phenom": re.compile(r"\bphApp\.ddo\s*=")}
 _HREF = re.compile(r"""https?://[^\s"'<>\\)]{4,500}""")
 _EMBEDDED = re.compile(r"greenhouse\.io/embed/job_board(?:/js)?\?(?:[^\"']*&)?for=(?P<slug>[\w-]{1,100})")
 
@@ -74,6 +76,7 @@ def find(markup: str) -> Address | Unsupported | None:
     if embedded := _EMBEDDED.search(markup):
         return Address(board="greenhouse", slug=embedded["slug"], base="https://boards-api.greenhouse.io")
     found = [one for url in dict.fromkeys(_HREF.findall(markup)) if (one := _safely(url)) is not None]
+    found += [Unsupported(name) for name, mark in _MARKS.items() if mark.search(markup)]
     return _first(found, Address) or _first(found, Unsupported)
 
 
