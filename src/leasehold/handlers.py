@@ -16,6 +16,7 @@ from leasehold import payload
 from leasehold.context import Context, SyncContext
 from leasehold.errors import BadInput, TooLarge
 from leasehold.outcomes import InvalidPayload, InvalidResult, Snooze, words_of
+from leasehold.quick_json import is_plain, quick_json
 
 Function = Callable[..., Any]
 
@@ -43,6 +44,7 @@ class Handler:
     version: int  # of the payload's shape
     gate_of: Callable[[Any], str | None] | None  # the gate of a job by its payload
     _payload: TypeAdapter[Any] | None
+    _plain: bool  # the payload's type leaves nothing to be asked of its JSON: see quick_json
     _result: TypeAdapter[Any]
     upcasts: dict[int, Callable[[Any], Any]] = field(default_factory=dict)  # from older versions of the payload
 
@@ -56,6 +58,7 @@ class Handler:
         elif "memory_mb" in options:
             raise BadInput(f"{kind}: memory_mb holds for a process of its own only", hint="add isolate=True")
         hints = get_type_hints(function)
+        adapter = TypeAdapter(hints.get(names[1], Any)) if len(names) == 2 else None
         return cls(
             kind=kind,
             function=function,
@@ -66,7 +69,8 @@ class Handler:
             soft_timeout=options.get("soft_timeout"),
             version=int(options.get("version", 1)),
             gate_of=options["gate"] if callable(options.get("gate")) else None,
-            _payload=TypeAdapter(hints.get(names[1], Any)) if len(names) == 2 else None,
+            _payload=adapter,
+            _plain=adapter is not None and is_plain(adapter),
             _result=_result_adapter(hints.get("return", Any)),
         )
 
@@ -82,7 +86,9 @@ class Handler:
         """A payload as JSON text, checked against the handler's type before anybody waits for it."""
         if self._payload is None or value is None:
             return payload.encode({} if value is None else value)
-        return payload.encode(self._payload.serializer.to_python(self._checked(value), mode="json"))
+        checked = self._checked(value)
+        quick = quick_json(self._payload, checked) if self._plain else None
+        return quick or payload.encode(self._payload.serializer.to_python(checked, mode="json"))
 
     def gates(self, values: Sequence[Any]) -> dict[str, Any]:
         """The option ``gate`` of jobs with these payloads, if it depends on them: one for all, or one for each."""

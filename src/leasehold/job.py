@@ -203,6 +203,18 @@ class Limit:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Cell:
+    """A database with the work of some tenants; ``next_url`` is where it is being moved to."""
+
+    cell: str
+    url: str
+    epoch: int
+    next_url: str | None
+    tenants: int
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Tenant:
     """A customer."""
 

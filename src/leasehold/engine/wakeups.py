@@ -57,7 +57,7 @@ class Listener:
         self.listening = asyncio.Event()
 
     async def __aenter__(self) -> Self:
-        if self._target.listens_at is None:
+        if not self._target.listens:
             emit("no wake-ups behind a pooler", instead="polling", way_out="set LEASEHOLD_LISTEN_URL")
         else:
             self._task = asyncio.create_task(self._listen_forever())
@@ -86,7 +86,7 @@ class Listener:
         with translated():
             self._lost.clear()
             connection = await asyncpg.connect(
-                self._target.listens_at,
+                await self._target.listens_at(),
                 timeout=_CONNECT_SECONDS,
                 statement_cache_size=0,
                 server_settings={"application_name": f"leasehold-{self._target.role}-listen"},

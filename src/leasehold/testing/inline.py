@@ -87,6 +87,7 @@ class Inline:
         problems: list[BaseException] = []
         token = _inside.set(True)
         try:
+            execution.begin()
             link = DirectLink(self._db, self._app, execution, _wake_nobody)
             ctx = context(link, execution, self._resources)
             ended = await run_attempt(execution, partial(self._call, problems), ctx)

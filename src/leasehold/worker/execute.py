@@ -12,7 +12,7 @@ from leasehold.context import Context, Emitted, Link, Signals
 from leasehold.errors import FetchError, LeaseLost
 from leasehold.handlers import Handler
 from leasehold.job import Ended, Grant
-from leasehold.log import conceal_task
+from leasehold.log import bind_task
 from leasehold.outcomes import Cancel, Fail, Retry, Snooze, describe
 from leasehold.redact import scrub
 
@@ -63,7 +63,11 @@ class Execution:
         self.completed = False  # its outcome was committed by its own transaction
         self.task: asyncio.Task[None] | None = None
 
-    def log_fields(self) -> dict[str, Any]:
+    def begin(self) -> None:
+        """In the task of the attempt, before all else."""
+        bind_task(self._log_fields, self.secrets)
+
+    def _log_fields(self) -> dict[str, Any]:
         """What every line of this attempt carries."""
         grant = self.grant
         trace_id = grant.traceparent.split("-")[1] if grant.traceparent and grant.traceparent.count("-") == 3 else None
@@ -115,7 +119,6 @@ async def run_attempt(
 ) -> Ended | None:
     """Run the handler and say how it ended; None when there is nothing to say: the lease is another's, or the outcome
     was committed by the handler's own transaction."""
-    conceal_task(execution.secrets)
     try:
         result = scrubbed(await run(execution, ctx), execution.secrets)
         if execution.emitted and not execution.completed:

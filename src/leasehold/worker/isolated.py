@@ -137,6 +137,7 @@ async def _serve(connection: socket.socket, handler: Handler) -> None:
     _limit_processor(execution.grant.timeout_s)
     _limit_memory(order["memory_mb"])
     run = partial(_run, memory_mb=order["memory_mb"])
+    execution.begin()
     ended = await run_attempt(execution, run, _context(order, link, execution))
     if ended:
         write(writer, {"ended": ended._asdict()})
