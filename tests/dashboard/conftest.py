@@ -2,17 +2,19 @@
 
 import os
 import shutil
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 import pytest_asyncio
-from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Page, async_playwright, expect
+from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Page, Request, async_playwright, expect
 
 from tests.cell import Cluster
+from tests.dashboard.addresses import action_of
 from tests.dashboard.pack_world import fill_packs
 from tests.dashboard.world import World, world
 from tests.waiting import PATIENCE_SECONDS
@@ -39,12 +41,14 @@ class Site:
 
     world: World
     browser: Browser
+    sent: set[str] = field(default_factory=set)  # what forms have done: their routes
 
     @asynccontextmanager
     async def visit(self, who: str = "operator", *, width: int = 1280, **options: Any) -> AsyncIterator[BrowserContext]:
         viewport = {"width": width, "height": 860}
         context = await self.browser.new_context(base_url=self.world.url, viewport=viewport, **options)  # type: ignore[arg-type]
         context.set_default_timeout(PATIENCE_SECONDS * 1000)
+        context.on("request", lambda request: note(request, self.sent))
         await context.add_cookies(
             [{"name": self.world.cookie, "value": self.world.sessions[who], "url": self.world.url}]
         )
@@ -62,6 +66,11 @@ class Site:
             await page.goto(path)
             yield page
             assert complaints == []
+
+
+def note(request: Request, sent: set[str]) -> None:
+    if request.method == "POST":
+        sent.add(action_of(urlsplit(request.url).path))
 
 
 def listen(page: Page) -> list[str]:
@@ -103,7 +112,7 @@ async def packed(here: World) -> World:
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
-async def site(here: World) -> AsyncIterator[Site]:
+async def shared_site(here: World) -> AsyncIterator[Site]:
     if CHROMIUM is None:
         pytest.skip("there is no chromium: apt-get install chromium, or set CHROMIUM to where it is")
     async with async_playwright() as playwright:
@@ -112,3 +121,12 @@ async def site(here: World) -> AsyncIterator[Site]:
             yield Site(world=here, browser=browser)
         finally:
             await browser.close()
+
+
+@pytest.fixture
+def site(shared_site: Site, request: pytest.FixtureRequest) -> Iterator[Site]:
+    """A test sends the forms that it says it does, ``@does("/queues/{queue}/pause")``, and no others."""
+    shared_site.sent.clear()
+    yield shared_site
+    said = request.node.get_closest_marker("does")
+    assert shared_site.sent == set(said.args if said else ())

@@ -81,24 +81,31 @@ async def fill_packs(
     unfinished: bool = True,
 ) -> dict[str, UUID]:
     """Things of each pack, by what they are an example of."""
-    os.environ[GAP] = "0.001"
     near, far, board = Site(), Site(), demo.MadeBoard(postings=postings)
     async with AsyncExitStack() as stack:
         ports = [await stack.enter_async_context(serving(one)) for one in (near, far)]
         ports.append(await stack.enter_async_context(demo.serving(board, 0)))
         clerk = await stack.enter_async_context(clerk_of(here, tenant))
-        allowed = ",".join(f"127.0.0.1:{port}" for port in ports)
-        settings = replace(FAST, fetch_allow=allowed, fetch_gap_seconds=0.0001, secret_keys=SECRET_KEY)
-        app = assembled(packs(), settings=settings)
-        own = ",".join(sorted(set(app.queues) - {"default"}))  # the others' jobs stay as they are
-        async with running(here.cell, app, replace(settings, queues=own)):
+        async with working(here, *ports):
             made = await watch_shops(clerk, near, far, ports, prices)
             made |= await follow_board(clerk, board, ports[2])
             made |= await audit_a_site(clerk, ports[0])
         if unfinished:
             made["run"] = last(await clerk.post(f"/postings/sources/{made['source']}/sync"))  # nobody works on it
-    made["passport"] = await put_passport(here.cell, here.acme)
+    made |= await put_passport(here.cell, here.acme)
     return made
+
+
+@asynccontextmanager
+async def working(here: World, *ports: int) -> AsyncIterator[None]:
+    """A worker for what packs ask for; it reaches these servers on loopback."""
+    os.environ[GAP] = "0.001"
+    allowed = ",".join(f"127.0.0.1:{port}" for port in ports)
+    settings = replace(FAST, fetch_allow=allowed, fetch_gap_seconds=0.0001, secret_keys=SECRET_KEY)
+    app = assembled(packs(), settings=settings)
+    own = ",".join(sorted(set(app.queues) - {"default"}))  # the others' jobs stay as they are
+    async with running(here.cell, app, replace(settings, queues=own)):
+        yield
 
 
 async def watch_shops(clerk: Clerk, near: Site, far: Site, ports: list[int], prices: Sequence[str]) -> dict[str, UUID]:
@@ -178,15 +185,56 @@ async def changed_posting(clerk: Clerk) -> UUID:
 async def audit_a_site(clerk: Clerk, port: int) -> dict[str, UUID]:
     run = await clerk.post("/audits", url=f"http://127.0.0.1:{port}/")
     await clerk.until(run, "succeeded|failed")
-    return {"audit": last(run)}
+    site = id_in(await clerk.read(run), "/audits/sites/")
+    finding = id_in(await clerk.until(f"/audits/sites/{site}", "/audits/findings/"), "/audits/findings/")
+    return {"audit": last(run), "audited": site, "finding": finding}
 
 
-async def put_passport(cell: Cell, tenant: UUID) -> UUID:
-    await cell.change(
-        f"insert into leasehold_passports.passport (tenant_id, name, category) values ('{tenant}', 'Battery M1', 'lmt')"
-    )
+#: A model with a sheet, of which a cell could not be read, and two snapshots.
+_PASSPORT = """
+with passport as (
+  insert into leasehold_passports.passport (tenant_id, name, category)
+  values ('{tenant}', 'Battery M1', 'lmt') returning *
+), document as (
+  insert into leasehold_passports.document (tenant_id, passport_id, name, role)
+  select tenant_id, passport_id, 'battery.csv', 'facts' from passport returning *
+), version as (
+  insert into leasehold_passports.document_version
+    (tenant_id, document_id, number, sha256, media_type, bytes, state, encoding, facts, errors, author, valid_until)
+  select tenant_id, document_id, 1, repeat('0', 64), 'text/csv',
+    convert_to($$pointer,value,unit\n/mass,24.5,kg\nname,M1,\n$$, 'UTF8'),
+    'read', 'utf-8', 1, 1, 'ada', '2999-01-01' from document returning *
+), fact as (
+  insert into leasehold_passports.fact
+    (tenant_id, passport_id, pointer, type, text, unit, document_version_id, document, ref, state, message, author)
+  select v.tenant_id, p.passport_id, f.pointer, f.type, f.text, f.unit, v.document_version_id, v.sha256, f.ref, f.state,
+    f.message, 'ada'
+  from version v, passport p, (values
+    ('/mass', 'number', '24.5', 'kg', 'B2', 'ok', null), (null, 'absent', '', null, 'A3', 'error', 'is no JSON pointer')
+  ) f(pointer, type, text, unit, ref, state, message) returning *
+), snapshot as (
+  insert into leasehold_passports.snapshot (tenant_id, passport_id, author)
+  select tenant_id, passport_id, 'ada' from passport, generate_series(1, 2)
+), issuer as (
+  insert into leasehold_passports.issuer (tenant_id, slug, name, host, did)
+  select tenant_id, 'acme', 'Acme', 'acme.example', 'did:web:acme.example:v1:passports:issuers:acme' from passport
+)
+insert into leasehold_passports.completeness (tenant_id, passport_id, share, missing, errors)
+select tenant_id, passport_id, 12, 69, 1 from passport
+"""
+
+
+async def put_passport(cell: Cell, tenant: UUID) -> dict[str, UUID]:
+    await cell.change(_PASSPORT.format(tenant=tenant))
     [row] = await cell.look("select passport_id from leasehold_passports.passport")
-    return UUID(row["passport_id"])
+    [document] = await cell.look("select document_version_id from leasehold_passports.document_version")
+    before, after = await cell.look("select snapshot_id from leasehold_passports.snapshot")
+    return {
+        "passport": UUID(row["passport_id"]),
+        "passport_document": UUID(document["document_version_id"]),
+        "passport_before": UUID(before["snapshot_id"]),
+        "passport_after": UUID(after["snapshot_id"]),
+    }
 
 
 def id_in(text: str, before: str) -> UUID:

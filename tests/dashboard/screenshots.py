@@ -95,6 +95,8 @@ def pictures(made: dict[str, UUID]) -> dict[str, tuple[str, tuple[str, ...]]]:
         "audits-one": (f"/audits/{made['audit']}", light),
         "passports": ("/passports", dark),
         "passports-one": (f"/passports/{made['passport']}", light),
+        "passports-document": (f"/passports/documents/{made['passport_document']}", light),
+        "passports-issuer": ("/passports/issuer", dark),
     }
 
 

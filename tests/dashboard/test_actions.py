@@ -13,9 +13,12 @@ from leasehold.dashboard.words import short
 from leasehold.engine import jobs, look, watch
 from leasehold.engine.database import Role
 from leasehold.engine.flows import Flows
+from leasehold.engine.schedules import Schedules
 from leasehold.flows import approval
 from leasehold.job import State
-from tests.dashboard.conftest import Site
+from tests.api.people import member
+from tests.dashboard.addresses import does
+from tests.dashboard.conftest import Site, axe
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -35,6 +38,7 @@ async def said(page: Page) -> str:
     return await page.get_by_role("status").inner_text()
 
 
+@does("/jobs/{job_id}/cancel")
 async def test_a_job_is_canceled_after_a_question_and_the_log_names_who(site: Site) -> None:
     [job_id] = await ask(site, "acts.cancel")
     async with site.open(f"/jobs/{job_id}", "admin") as page:
@@ -53,6 +57,7 @@ async def test_a_job_is_canceled_after_a_question_and_the_log_names_who(site: Si
     assert newest.actor.startswith("person:")
 
 
+@does("/jobs/cancel", "/jobs/retry", "/jobs/act")
 async def test_chosen_jobs_are_canceled_and_retried_together(site: Site) -> None:
     ids = await ask(site, "acts.many", 3)
     async with site.open("/jobs?q=kind:acts.many", "member") as page:
@@ -64,14 +69,20 @@ async def test_chosen_jobs_are_canceled_and_retried_together(site: Site) -> None
         await expect(page.get_by_role("status")).to_have_text("Canceled 3 jobs.")
         assert {await state_of(site, one) for one in ids} == {State.CANCELED}
         await page.goto("/jobs?q=kind:acts.many&state=canceled")
+        await page.locator("input[name=job]").first.check()
+        await page.get_by_role("button", name="Retry chosen").click()
+        await page.get_by_role("dialog").get_by_role("button", name="Retry 1 job").click()
+        await expect(page.get_by_role("status")).to_have_text("Retried 1 job.")
+        await page.goto("/jobs?q=kind:acts.many&state=canceled")
         await page.get_by_role("button", name="retry", exact=True).click()  # all that match
-        await page.get_by_role("dialog").get_by_role("button", name="Retry 3 jobs").click()
+        await page.get_by_role("dialog").get_by_role("button", name="Retry 2 jobs").click()
         await expect(page.get_by_role("status")).to_contain_text("cancel it to undo")
         await expect(page.get_by_role("heading", level=1)).to_contain_text("jobs.act")
-        assert await do_bulk(site, UUID(page.url.rpartition("/")[2])) == 3
+        assert await do_bulk(site, UUID(page.url.rpartition("/")[2])) == 2
     assert {await state_of(site, one) for one in ids} == {State.SCHEDULED}
 
 
+@does("/jobs/act", "/jobs/{job_id}/cancel")
 async def test_what_was_asked_of_all_that_match_is_undone_within_its_window(site: Site) -> None:
     ids = await ask(site, "acts.undo", 2)
     async with site.open("/jobs?q=kind:acts.undo", "member") as page:
@@ -110,6 +121,7 @@ async def do_bulk(site: Site, job_id: UUID) -> int:
     return done
 
 
+@does("/jobs/act")
 async def test_failures_of_one_cause_are_retried_together(site: Site) -> None:
     async with site.world.cell.database(Role.OPERATOR, connections=1) as db:
         [group] = [one for one in await look.list_failures(db, site.world.globex) if one.type == "BadFeed"]
@@ -128,6 +140,7 @@ async def test_failures_of_one_cause_are_retried_together(site: Site) -> None:
     assert (asked.target, asked.actor.startswith("person:")) == (str(job_id), True)
 
 
+@does("/jobs/{job_id}/copy")
 async def test_a_copy_with_another_payload_is_linked_to_the_first(site: Site) -> None:
     [job_id] = await ask(site, "acts.copy")
     async with site.open(f"/jobs/{job_id}", "member") as page:
@@ -167,6 +180,7 @@ async def test_a_page_is_live_whichever_of_its_scripts_comes_last(site: Site, la
         await expect(page.locator("#live")).to_have_text("Live")
 
 
+@does("/jobs/{job_id}/cancel")
 async def test_the_main_path_is_walked_with_the_keyboard_alone(site: Site) -> None:
     [job_id] = await ask(site, "acts.keys")
     async with site.open("/", "member") as page:
@@ -195,6 +209,7 @@ async def test_the_main_path_is_walked_with_the_keyboard_alone(site: Site) -> No
         await page.wait_for_url("**/failures")
 
 
+@does("/flows/{flow_id}/retry", "/flows/{flow_id}/cancel")
 async def test_a_failed_flow_goes_on_from_its_failed_step_and_is_canceled(site: Site) -> None:
     flow_id = site.world.made["flow_failed"]
     async with site.open("/flows?state=failed", "member") as page:
@@ -228,6 +243,7 @@ async def test_a_flow_is_drawn_as_it_moves(site: Site) -> None:
         await expect(page.locator("#live_graph .node.running")).to_have_count(0)
 
 
+@does("/approvals/{job_id}/approve", "/approvals/{job_id}/reject")
 async def test_a_person_approves_one_flow_and_rejects_another_with_a_reason(site: Site) -> None:
     first, second = [await start_approval(site, name) for name in ("first", "second")]
     async with site.open("/approvals", "member") as page:
@@ -260,6 +276,7 @@ async def start_approval(site: Site, name: str) -> UUID:
         return await Flows(db, site.world.acme, lambda: None).start(approval(name, name=name), name=name)
 
 
+@does("/gates/reset")
 async def test_a_gate_whose_breaker_is_open_is_reset_by_the_operator(site: Site) -> None:
     async with site.open("/gates") as page:
         line = page.locator("#live_lines tr", has_text="host:bank.example.com")
@@ -273,6 +290,7 @@ async def test_a_gate_whose_breaker_is_open_is_reset_by_the_operator(site: Site)
         await expect(page.locator("#live_gates tr", has_text="host:bank.example.com")).to_contain_text("closed")
 
 
+@does("/jobs/{job_id}/cancel")
 async def test_a_job_is_canceled_without_scripts(site: Site) -> None:
     [job_id] = await ask(site, "acts.plain")
     async with site.open(f"/jobs/{job_id}", "member", java_script_enabled=False) as page:
@@ -282,6 +300,7 @@ async def test_a_job_is_canceled_without_scripts(site: Site) -> None:
     assert await state_of(site, job_id) is State.CANCELED
 
 
+@does("/queues/{queue}/pause", "/queues/{queue}/resume")
 async def test_the_operator_pauses_a_queue_and_lets_it_go_on(site: Site) -> None:
     async with site.open("/queues") as page:
         row = page.locator("#queue-mail")
@@ -292,6 +311,7 @@ async def test_the_operator_pauses_a_queue_and_lets_it_go_on(site: Site) -> None
         await expect(row).to_contain_text("open")
 
 
+@does("/schedules/{name}/pause", "/schedules/{name}/resume", "/schedules/{name}/run")
 async def test_a_schedule_is_paused_resumed_and_run_now(site: Site) -> None:
     async with site.open("/schedules", "member") as page:
         await page.get_by_role("link", name="poll-feeds").click()
@@ -304,6 +324,7 @@ async def test_a_schedule_is_paused_resumed_and_run_now(site: Site) -> None:
         await expect(page.get_by_role("heading", level=1)).to_contain_text("feeds.import")
 
 
+@does("/schedules/{name}/edit")
 async def test_a_schedule_is_edited_and_a_wrong_one_is_explained(site: Site) -> None:
     async with site.open("/schedules/nightly-report/edit", "member") as page:
         await page.get_by_label("Cron line", exact=True).fill("61 2 * * *")
@@ -316,6 +337,7 @@ async def test_a_schedule_is_edited_and_a_wrong_one_is_explained(site: Site) -> 
         await expect(page.locator("#live_when")).to_contain_text("03:45")
 
 
+@does("/zone")
 async def test_times_are_written_in_the_zone_that_is_chosen(site: Site) -> None:
     async with site.open(f"/jobs/{site.world.made['dead']}", "member") as page:
         at = page.locator("#live_timeline .at").first
@@ -339,6 +361,7 @@ async def test_attempts_say_how_their_errors_differ(site: Site) -> None:
         await expect(newest.locator(".diff .new")).to_contain_text("after 36 s")
 
 
+@does("/keys", "/keys/{key_id}/revoke")
 async def test_a_key_is_shown_once_and_revoked(site: Site) -> None:
     async with site.open("/keys", "admin") as page:
         await page.get_by_label("Name").fill("till 7")
@@ -356,6 +379,13 @@ async def test_a_key_is_shown_once_and_revoked(site: Site) -> None:
         assert refused.status == 401
 
 
+@does(
+    "/webhooks",
+    "/webhooks/{endpoint_id}/test",
+    "/webhooks/{endpoint_id}/pause",
+    "/webhooks/{endpoint_id}/resume",
+    "/webhooks/{endpoint_id}/remove",
+)
 async def test_an_endpoint_is_added_tested_paused_and_removed(site: Site) -> None:
     async with site.open("/webhooks", "admin") as page:
         await page.get_by_label("URL").fill("https://example.com/new-hooks")
@@ -366,11 +396,94 @@ async def test_an_endpoint_is_added_tested_paused_and_removed(site: Site) -> Non
         await page.get_by_role("link", name="Pause").click()
         await page.get_by_role("dialog").get_by_role("button", name="Pause the endpoint").click()
         await expect(page.locator("#live_facts")).to_contain_text("paused")
+        await page.get_by_role("button", name="Resume").click()
+        await expect(page.get_by_role("status")).to_have_text("It goes on; what waited is sent.")
+        await expect(page.locator("#live_facts")).to_contain_text("enabled")
         await page.get_by_role("link", name="Remove").click()
+        await expect(page.get_by_role("dialog")).to_contain_text("goes too: 1 delivery, with")
         await page.get_by_role("dialog").get_by_role("button", name="Remove the endpoint").click()
         await expect(page.get_by_role("status")).to_have_text("The endpoint is removed.")
 
 
+@does("/webhooks/{endpoint_id}/rotate", "/webhooks/{endpoint_id}/recover", "/deliveries/{delivery_id}/resend")
+async def test_an_endpoint_gets_a_new_secret_and_again_what_failed(site: Site) -> None:
+    endpoint, delivery = (site.world.made[name] for name in ("endpoint", "delivery"))
+    async with site.open(f"/webhooks/{endpoint}", "admin") as page:
+        await expect(page.locator("#live_facts")).to_contain_text("1 secret")
+        await page.get_by_role("link", name="Rotate the secret").click()
+        await page.get_by_role("dialog").get_by_role("button", name="Make a new secret").click()
+        await expect(page.get_by_text("it is shown this once")).to_be_visible()
+        await expect(page.locator("#live_facts")).to_contain_text("2 secrets")
+        secret = await page.locator("code", has_text="whsec_").inner_text()
+        await page.goto(f"/webhooks/{endpoint}")
+        assert secret not in await page.content()
+        await page.get_by_role("link", name="Send again what failed").click()
+        dialog = page.get_by_role("dialog")
+        await expect(dialog).to_contain_text("All that failed within the last day")
+        await dialog.get_by_role("button", name="Send again").click()
+        await expect(page.get_by_role("status")).to_have_text("1 delivery goes out again.")
+        await page.goto(f"/deliveries/{delivery}")
+        await expect(page.locator(".attempt")).to_contain_text("the shop is closed")
+        await page.get_by_role("button", name="Send again").click()
+        await expect(page.get_by_role("status")).to_have_text("It goes out again.")
+    async with site.world.cell.database(Role.API, connections=1) as db:
+        done = await watch.list_audit(db, site.world.acme, before=None, limit=3)
+    acts = ["endpoint.rotate", "endpoint.recover", "delivery.resend"]
+    assert [(one.action, one.target) for one in reversed(done)] == [
+        (acts[0], str(endpoint)), (acts[1], str(endpoint)), (acts[2], str(delivery))
+    ]  # fmt: skip
+
+
+@does("/jobs/{job_id}/cancel", "/jobs/{job_id}/retry")
+async def test_a_job_that_was_canceled_runs_again(site: Site) -> None:
+    [job_id] = await ask(site, "acts.again")
+    async with site.open(f"/jobs/{job_id}", "member") as page:
+        await page.get_by_role("link", name="Cancel").click()
+        await page.get_by_role("dialog").get_by_role("button", name="Cancel the job").click()
+        await page.get_by_role("link", name="Retry").click()
+        await expect(page.get_by_role("dialog")).to_contain_text("new attempts")
+        await page.get_by_role("dialog").get_by_role("button", name="Retry the job").click()
+        await expect(page.get_by_role("status")).to_have_text("It runs again.")
+    assert await state_of(site, job_id) in (State.QUEUED, State.SCHEDULED)
+
+
+@does("/schedules/{name}/delete")
+async def test_a_schedule_is_deleted_after_a_question(site: Site) -> None:
+    async with site.world.cell.database(Role.API, connections=1) as db:
+        await Schedules(db, site.world.acme, lambda _: None).put("acts-hourly", "acts.tick", {}, every=3600)
+    async with site.open("/schedules/acts-hourly", "member") as page:
+        await page.get_by_role("link", name="Delete").click()
+        dialog = page.get_by_role("dialog")
+        await expect(dialog).to_contain_text("No more acts.tick is made by it")
+        await dialog.get_by_role("button", name="Delete the schedule").click()
+        await expect(page.get_by_role("status")).to_have_text("Schedule acts-hourly is deleted.")
+        await expect(page.get_by_role("link", name="acts-hourly")).to_have_count(0)
+
+
+@does("/tenant", "/sign-out")
+async def test_who_belongs_to_two_tenants_changes_between_them_and_signs_out(site: Site) -> None:
+    world = site.world
+    await member(world.cell, world.globex, "admin", "both@example.com")
+    token, _ = await member(world.cell, world.acme, "viewer", "both@example.com")
+    world.sessions["both"] = token.text
+    async with site.open("/jobs", "both") as page:
+        await expect(page.get_by_text("You belong to several tenants")).to_be_visible()
+        assert await axe(page) == []
+        await page.get_by_role("button", name="globex").click()
+        await page.wait_for_url(f"{world.url}/")
+        await page.goto(f"/jobs/{world.made['of_globex']}")
+        await expect(page.get_by_role("heading", level=1)).to_contain_text("feeds.import")
+        await page.get_by_label("Tenant").select_option("acme")
+        await page.wait_for_url(f"{world.url}/")
+        await expect(page.get_by_label("Tenant")).to_have_value("acme")
+        assert (await page.request.get(f"/jobs/{world.made['of_globex']}")).status == 404
+        await page.get_by_role("button", name="Sign out").click()
+        await page.wait_for_url("**/login")
+        await page.goto("/jobs")
+        await page.wait_for_url("**/login")
+
+
+@does("/tenants", "/tenants/{name}")
 async def test_the_operator_changes_limits_and_looks_at_one_tenant(site: Site) -> None:
     async with site.open("/tenants") as page:
         await page.get_by_label("Name of a new tenant").fill("hooli")

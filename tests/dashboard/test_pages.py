@@ -1,10 +1,12 @@
 """Every page as it is: nothing that the browser or axe complains of, nothing wider than the screen."""
 
 import os
+from collections.abc import Mapping
 from uuid import UUID
 
 import pytest
 
+from tests.dashboard.addresses import does
 from tests.dashboard.conftest import Site, axe, listen
 from tests.dashboard.world import World
 
@@ -17,11 +19,11 @@ _LOOKS = _ALL if _EVERYTHING else [("light", 1280), ("dark", 390)]
 _FEW = 4  # every so many-th page
 
 
-def paths(site: Site) -> list[str]:
-    made = site.world.made
+def paths(made: Mapping[str, UUID]) -> list[str]:
     return [
         "/",
         "/jobs",
+        f"/jobs/confirm?act=retry&job={made['dead']}",
         "/jobs?state=dead",
         "/jobs?q=error%3Anothing-like-this",
         "/jobs?q=oops%3A1",
@@ -42,9 +44,11 @@ def paths(site: Site) -> list[str]:
         "/schedules?tenant=acme",
         "/schedules/nightly-report?tenant=acme",
         "/schedules/nightly-report/edit?tenant=acme",
+        "/schedules/nightly-report/delete?tenant=acme",
         "/zone",
         "/webhooks?tenant=acme",
         f"/webhooks/{made['endpoint']}?tenant=acme",
+        f"/webhooks/{made['endpoint']}/confirm/remove?tenant=acme",
         f"/deliveries/{made['delivery']}?tenant=acme",
         "/queues",
         "/queues/money/pause",
@@ -57,13 +61,15 @@ def paths(site: Site) -> list[str]:
         "/keys?tenant=acme",
         "/audit",
         *(f"{path}?tenant=acme" for path in pack_paths(made)),
+        f"/passports/snapshots/compare?tenant=acme&before={made['passport_before']}&after={made['passport_after']}",
         "/postings?tenant=acme&q=relibility&remote=remote",
         "/postings?tenant=acme&q=nothing-like-this&salary_min=x",
         "/postings",  # whose?
+        f"/audits/{made['audit']}/compare?tenant=acme&before={made['audit']}",
     ]
 
 
-def pack_paths(made: dict[str, UUID]) -> list[str]:
+def pack_paths(made: Mapping[str, UUID]) -> list[str]:
     return [
         "/monitors",
         "/monitors/products",
@@ -72,6 +78,7 @@ def pack_paths(made: dict[str, UUID]) -> list[str]:
         "/monitors/groups",
         f"/monitors/groups/{made['group']}",
         "/monitors/rules",
+        f"/monitors/rules/{made['rule']}/remove",
         f"/monitors/sites/{made['site']}",
         f"/monitors/sites/{made['site']}/remove",
         f"/monitors/products/{made['product']}",
@@ -87,12 +94,20 @@ def pack_paths(made: dict[str, UUID]) -> list[str]:
         f"/postings/runs/{made['run']}/stop",
         f"/postings/{made['posting']}",
         "/postings/board",
+        f"/postings/board/{made['application']}/remove",
         "/postings/searches",
         f"/postings/searches/{made['search']}",
+        f"/postings/searches/{made['search']}/remove",
         "/audits",
-        f"/audits/{made['audit']}",
+        "/audits/checks",
+        f"/audits/sites/{made['audited']}",
+        *(f"/audits/{made['audit']}{part}" for part in ("", "/checks/title_missing", "/report", "/stop")),
         "/passports",
+        "/passports/issuer",
         f"/passports/{made['passport']}",
+        f"/passports/documents/{made['passport_document']}",
+        "/passports/issuer",
+        "/passports/issuer/rotate",
     ]
 
 
@@ -102,7 +117,7 @@ async def test_no_page_gives_reason_to_complain(site: Site, packed: World, schem
     async with site.visit(color_scheme=scheme, width=width) as context:
         page = await context.new_page()
         complaints = listen(page)
-        for path in paths(site)[:: 1 if _EVERYTHING or scheme == "light" else _FEW]:
+        for path in paths(packed.made)[:: 1 if _EVERYTHING or scheme == "light" else _FEW]:
             response = await page.goto(path)
             assert response
             assert response.status == 200, path
@@ -117,7 +132,7 @@ async def test_no_page_gives_reason_to_complain(site: Site, packed: World, schem
 async def test_pages_can_be_read_without_scripts(site: Site, packed: World) -> None:
     async with site.visit(java_script_enabled=False) as context:
         page = await context.new_page()
-        for path in paths(site):
+        for path in paths(packed.made):
             await page.goto(path)
             assert await page.locator("h1").first.inner_text()
             assert not await page.locator(".needs-script").first.is_visible()
@@ -126,6 +141,7 @@ async def test_pages_can_be_read_without_scripts(site: Site, packed: World) -> N
         assert await page.get_by_role("columnheader", name="Minute (UTC)").first.is_visible()
 
 
+@does("/theme")
 async def test_a_theme_is_chosen_once_and_there_from_the_first_byte(site: Site) -> None:
     async with site.open("/queues") as page:
         assert await page.locator("html").get_attribute("data-theme") == "system"

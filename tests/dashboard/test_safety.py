@@ -10,26 +10,17 @@ import httpx
 import pytest
 from starlette.routing import Route
 
-from leasehold import dashboard
-from leasehold.api import bare_app
 from leasehold.api.sessions import own_path
 from leasehold.dashboard.page import CSP
 from leasehold.engine import jobs, people, watch
 from leasehold.engine.database import Role
 from tests.api.conftest import settings_of
 from tests.api.people import member
+from tests.dashboard.addresses import routes
 from tests.dashboard.pack_world import packs
 from tests.dashboard.world import World
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
-
-
-def routes() -> list[Route]:
-    """All addresses of the dashboard, streams too."""
-    app = bare_app()
-    api = list(app.router.routes)
-    dashboard.mount(app, packs())
-    return [route for route in app.router.routes if isinstance(route, Route) and route not in api]
 
 
 @asynccontextmanager
@@ -48,7 +39,7 @@ async def csrf_of(client: httpx.AsyncClient) -> str:
 
 _SCHEMAS = ", ".join(f"'leasehold_{one.pack.name}'" for one in packs())
 #: Things of packs that stand in addresses by their ids.
-_OF_PACKS = ("product", "site", "group", "rule", "source", "posting", "application", "search", "passport")
+_OF_PACKS = ("product", "site", "group", "rule", "source", "posting", "application", "search", "passport", "finding")
 
 
 def filled_in(route: Route, here: World) -> str:
@@ -61,10 +52,13 @@ def filled_in(route: Route, here: World) -> str:
         "name": "nightly-report" if "schedules" in route.path else "acme",
         "key_id": "0" * 22,
         "queue": "default",
+        "document_version_id": here.made["passport_document"],
         "act": "remove" if "webhooks" in route.path else "close" if "closings" in route.path else "retry",
         "run_id": here.made["audit" if route.path.startswith(("/audits", "/live/audits")) else "run"],
         **{f"{name}_id": here.made[name] for name in _OF_PACKS},
     }
+    if "/audits/" in route.path:
+        own["site_id"] = here.made["audited"]
     if "detected" in route.path:
         own["job_id"] = here.made["detected"]
     return re.sub(r"\{(\w+)\}", lambda hole: str(own.get(hole[1], "x")), route.path)

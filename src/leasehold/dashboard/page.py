@@ -22,8 +22,16 @@ from leasehold.access import Access
 from leasehold.api.here import client_address
 from leasehold.api.limits import refuse_if_spent
 from leasehold.api.problems import Problem, of_error
-from leasehold.api.services import Services, services_of
-from leasehold.api.sessions import SAFE_METHODS, refuse_forged, remember_asked
+from leasehold.api.services import (
+    SAFE_METHODS,
+    Services,
+    carry_write,
+    read_elsewhere,
+    remember_write,
+    say_age,
+    services_of,
+)
+from leasehold.api.sessions import refuse_forged, remember_asked
 from leasehold.dashboard.sign_in import Visitor, signed_in
 from leasehold.dashboard.viewer import NoTenant, Viewer, viewer_of
 from leasehold.dashboard.words import ZONE
@@ -279,8 +287,14 @@ def routes_of(pages: Pages, renderer: Renderer) -> list[Route]:
 def _answers(page: PageRoute, renderer: Renderer) -> Callable[[Request], Awaitable[Response]]:
     async def answer(request: Request) -> Response:
         try:
-            look = await _look(request, page.scopes)
-            return await _answer(look, page.handler, renderer)
+            look = await _look(request)
+            try:
+                response = await _answer(look, page, renderer)
+            finally:
+                remember_write(request, look.viewer.caller.tenant_id)
+            carry_write(request, response)
+            say_age(request, response)
+            return response
         except Problem as problem:
             return _refusal(request, problem, renderer)
         except LeaseholdError as problem:
@@ -289,9 +303,10 @@ def _answers(page: PageRoute, renderer: Renderer) -> Callable[[Request], Awaitab
     return answer
 
 
-async def _answer(look: Look, handler: Handler, renderer: Renderer) -> Response:
+async def _answer(look: Look, page: PageRoute, renderer: Renderer) -> Response:
     try:
-        found = await handler(look)
+        look.viewer.needs_one_of(page.scopes)
+        found = await page.handler(look)
     except NoTenant:
         if look.request.method not in SAFE_METHODS:
             raise
@@ -308,13 +323,13 @@ def _refusal(request: Request, problem: Problem, renderer: Renderer) -> Response
     return renderer.problem(request, problem)
 
 
-async def _look(request: Request, scopes: frozenset[str]) -> Look:
+async def _look(request: Request) -> Look:
     services = services_of(request)
     refuse_if_spent(services.ip_requests.take(client_address(request)))
     visitor = await signed_in(request)
-    viewer = await viewer_of(services, visitor.caller, request.query_params.get("tenant"))
-    if scopes and not any(map(viewer.may, scopes)):
-        raise Problem("forbidden", f"this page needs the scope {' or '.join(sorted(scopes))}")
+    if request.method in SAFE_METHODS:
+        read_elsewhere(request, visitor.caller.tenant_id)
+    viewer = await viewer_of(services_of(request), visitor, request.query_params.get("tenant"))
     if request.method in SAFE_METHODS:
         return Look(request=request, viewer=viewer, visitor=visitor)
     return Look(request=request, viewer=viewer, visitor=visitor, form=await checked_form(request, visitor))
@@ -344,7 +359,8 @@ async def read_form(request: Request) -> Form:
 def _streams(page: PageRoute, renderer: Renderer) -> Callable[[Request], Awaitable[Response]]:
     async def stream(request: Request) -> Response:
         try:
-            look = await _look(request, page.scopes)
+            look = await _look(request)
+            look.viewer.needs_one_of(page.scopes)
             first = await page.handler(look)
         except Problem as problem:
             return _refusal(request, problem, renderer)

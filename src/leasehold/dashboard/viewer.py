@@ -12,6 +12,7 @@ from uuid import UUID
 from leasehold.api.auth import Caller
 from leasehold.api.problems import Problem
 from leasehold.api.services import Services
+from leasehold.dashboard.sign_in import Visitor
 from leasehold.engine import look, tenants
 from leasehold.engine.database import Database
 from leasehold.engine.scope import Scope
@@ -20,7 +21,7 @@ from leasehold.job import Job, Tenant
 
 
 class NoTenant(Problem):
-    """The operator looks at all tenants, and asked for what belongs to one."""
+    """What was asked for belongs to one tenant, and none is chosen."""
 
     def __init__(self) -> None:
         super().__init__("invalid", "choose a tenant first", hint="at the top of the page")
@@ -30,7 +31,7 @@ class NoTenant(Problem):
 class Viewer:
     services: Services
     caller: Caller
-    tenant: UUID | None  # None: the operator looks at all of them
+    tenant: UUID | None  # None: the operator looks at all of them, anybody else at nothing
     tenant_name: str | None = None
     tenants: tuple[Tenant, ...] = ()  # those that the operator can choose from
 
@@ -40,11 +41,20 @@ class Viewer:
 
     @property
     def db(self) -> Database:
-        return self.services.operator if self.tenant is None else self.services.db
+        if self.is_operator and self.tenant is None:
+            return self.services.operator
+        return self.services.db
 
     def may(self, scope: str) -> bool:
         """The operator may everything; a tenant's person what their role says."""
         return self.is_operator or scope in self.caller.scopes
+
+    def needs_one_of(self, scopes: frozenset[str]) -> None:
+        if not scopes or any(map(self.may, scopes)):
+            return
+        if self.tenant is None:
+            raise NoTenant  # who belongs to several has no role until they say in which
+        raise Problem("forbidden", f"this page needs the scope {' or '.join(sorted(scopes))}")
 
     @property
     def one_tenant(self) -> UUID:
@@ -69,10 +79,11 @@ class Viewer:
             yield scope
 
 
-async def viewer_of(services: Services, caller: Caller, chosen: str | None) -> Viewer:
+async def viewer_of(services: Services, visitor: Visitor, chosen: str | None) -> Viewer:
     """``chosen`` is the name of a tenant, which only the operator says."""
+    caller = visitor.caller
     if "operator" not in caller.scopes:
-        if caller.tenant_id is None:
+        if caller.tenant_id is None and not visitor.memberships:
             raise Problem("forbidden", "you belong to no tenant", hint="an administrator of a tenant can invite you")
         return Viewer(services=services, caller=caller, tenant=caller.tenant_id)
     known = tuple(await tenants.list_tenants(services.operator))

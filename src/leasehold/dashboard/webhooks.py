@@ -13,6 +13,8 @@ from leasehold.errors import BadInput, FetchRefused, NotFound
 
 pages = Pages(NavigationEntry(path="/webhooks", title="Webhooks", key="h", scopes=frozenset({"admin"})))
 _LIMIT = 50
+#: Deliveries that a question counts.
+_COUNTED = 500
 _STATES = ("pending", "delivered", "failed")
 
 
@@ -56,10 +58,14 @@ async def confirm(look: Look) -> Page:
     found = await _endpoint(look, look.path_id("endpoint_id"))
     act = look.request.path_params["act"]
     asked = {
-        "remove": (f"Remove {found.url}?", "Its deliveries and their history go with it.", "Remove the endpoint"),
+        "remove": (f"Remove {found.url}?", await _words_of_removal(look, found), "Remove the endpoint"),
         "rotate": ("Give it a new secret?", "The old ones go on signing for a day.", "Make a new secret"),
         "pause": (f"Pause {found.url}?", "What comes meanwhile waits for it.", "Pause the endpoint"),
-        "recover": ("Send again what failed?", "All deliveries that failed within the last day.", "Send again"),
+        "recover": (
+            "Send again what failed?",
+            "All that failed within the last day, and what it missed while it was disabled.",
+            "Send again",
+        ),
     }
     if act not in asked:
         raise NotFound("there is no such page")
@@ -72,6 +78,16 @@ async def confirm(look: Look) -> Page:
         button=button,
         danger=act in ("remove", "pause"),
     )
+
+
+async def _words_of_removal(look: Look, endpoint: Endpoint) -> str:
+    found = await engine.list_deliveries(
+        look.services.db, look.viewer.one_tenant, endpoint=endpoint.endpoint_id, limit=_COUNTED + 1
+    )
+    many = (
+        f"{_COUNTED:,} deliveries and more" if len(found) > _COUNTED else plural(len(found), "delivery", "deliveries")
+    )
+    return f"What was sent to it goes too: {many}, with their history."
 
 
 @pages.post("/webhooks/{endpoint_id}/rotate", "admin", "operator")
@@ -115,7 +131,7 @@ async def recover(look: Look) -> Response:
     async with look.viewer.acting(tenant) as scope:
         n = await engine.recover_deliveries(scope, tenant, endpoint_id, datetime.now(UTC) - timedelta(days=1))
     look.services.backend.announce()
-    return look.go(look.url(f"/webhooks/{endpoint_id}"), f"{plural(n, 'delivery', 'deliveries')} go out again.")
+    return look.go(look.url(f"/webhooks/{endpoint_id}"), f"{plural(n, 'delivery goes', 'deliveries go')} out again.")
 
 
 @pages.get("/deliveries/{delivery_id}", "admin", "operator")
