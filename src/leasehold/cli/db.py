@@ -23,7 +23,7 @@ async def migrate(json: Json = False) -> None:
 
     settings = Settings.from_env()
     files = packs.files_of(packs.discover(settings.packs))
-    done = await engine.migrate(_url(settings), schema=settings.schema, packs=files)
+    done = await engine.migrate(administrator(settings), schema=settings.schema, packs=files)
     if json:
         print_json(done)
     else:
@@ -40,7 +40,7 @@ async def status(json: Json = False) -> None:
 
     settings = Settings.from_env()
     files = packs.files_of(packs.discover(settings.packs))
-    found = await engine.status(_url(settings), schema=settings.schema, packs=files)
+    found = await engine.status(administrator(settings), schema=settings.schema, packs=files)
     if json:
         print_json(found)
     else:
@@ -63,7 +63,7 @@ def sql(
     print(files.render(files.read_roles(), schema) if roles else engine.script(schema))
 
 
-def _url(settings: "Settings") -> str:
+def administrator(settings: "Settings") -> str:
     """The administrator's URL: the user's own, or that of the embedded server that is up."""
     from leasehold.errors import Unreachable
     from leasehold.postgres import Home, instance_home

@@ -1,11 +1,14 @@
 """Bring a database to the schema of this program: tables once, functions and grants whenever their text changes.
 
-Everything happens in one transaction under an advisory lock, so any number of processes may migrate at once and a
-failure leaves nothing half done. There is no way down: restore a backup instead.
+A new database is made in one transaction. One that is in use is changed in portions that hold no table for long: each
+file of tables by itself, then all functions and grants together. Each portion is a transaction under an advisory lock,
+so any number of processes may migrate at once, and whoever comes after a failure goes on where it stopped. There is no
+way down: restore a backup instead.
 """
 
 import asyncio
 import json
+import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import urlsplit, urlunsplit
@@ -22,7 +25,11 @@ from leasehold.errors import Conflict, LeaseholdError
 # role statements are run under a lock in one fixed database.
 _CLUSTER_LOCK = 7503
 _SCHEMA_LOCK = "select pg_advisory_xact_lock(7504, hashtext($1))"
-_LOCK_TRIES = 10
+#: Whoever wants a table that we wait for waits behind us: so we give up soon, let everybody pass, and try again. Much
+#: sooner than PostgreSQL looks for deadlocks (after 1 s): where a worker and we wait for each other, we give way.
+_LOCK_WAIT = "set local lock_timeout = '200ms'"
+_LOCK_TRIES = 60
+_LOCK_PAUSE_SECONDS = 1.0
 _LEDGER = (
     "create table if not exists {schema}.migration"
     " (name text primary key, checksum text not null, release integer not null, applied_at timestamptz not null);"
@@ -53,17 +60,23 @@ class Status:
 async def migrate(url: str, *, schema: str = "leasehold", packs: Sequence[PackFiles] = ()) -> Migrated:
     """Make the roles, then apply what is missing. ``url`` is a superuser, or owns the database and may create roles."""
     await _make_roles(url, schema)
-    for attempt in range(_LOCK_TRIES):
+    applied: list[str] = []
+    for _ in range(_LOCK_TRIES):
         with translated():
             connection = await _connect(url)
             try:
-                return await _apply(connection, schema, packs)
-            except asyncpg.LockNotAvailableError:
-                if attempt == _LOCK_TRIES - 1:
-                    raise
+                while portion := await _apply_portion(connection, schema, packs):
+                    applied += portion
+                return Migrated(applied=applied, release=await _release(connection, schema))
+            except (asyncpg.LockNotAvailableError, asyncpg.DeadlockDetectedError):
+                pass
             finally:
                 await connection.close()
-    raise AssertionError("unreachable")
+        await asyncio.sleep(_LOCK_PAUSE_SECONDS * random.uniform(0.5, 1.5))
+    raise LeaseholdError(
+        f"a table was in use by somebody else, at each of {_LOCK_TRIES} tries",
+        hint="`leasehold doctor` names transactions that are open for long; end them, then migrate again",
+    )
 
 
 async def status(url: str, *, schema: str = "leasehold", packs: Sequence[PackFiles] = ()) -> Status:
@@ -72,7 +85,7 @@ async def status(url: str, *, schema: str = "leasehold", packs: Sequence[PackFil
         try:
             async with connection.transaction():
                 known = await _readable_ledger(connection, schema)
-            release = max((release for _, release in known.values()), default=None)
+            release = _newest(known) or None
             pending = [] if (release or 0) > sql.RELEASE else _pending(known)
             pending += [file for pack in packs for file in pack.pending(known)]
             return Status(
@@ -171,37 +184,48 @@ async def _in_cluster(url: str, statements: str, *, schema: str) -> None:
             await connection.close()
 
 
-async def _apply(connection: asyncpg.Connection, schema: str, packs: Sequence[PackFiles]) -> Migrated:
+async def _apply_portion(connection: asyncpg.Connection, schema: str, packs: Sequence[PackFiles]) -> list[str]:
+    """The next files that belong into one transaction; none when all is done."""
     async with connection.transaction():
         await connection.execute(_SCHEMA_LOCK, schema)
         borrowed = await _become_owner(connection, schema, [schema, *(pack.schema(schema) for pack in packs)])
-        migrated = await _run(connection, schema)
+        applied = await _run(connection, schema)
         for pack in packs:
-            migrated.applied.extend(await _run_pack(connection, schema, pack))
+            applied = applied or await _run_pack(connection, schema, pack)
         if borrowed:
             await connection.execute(f"reset role; revoke {schema}_owner from current_user")
-        return migrated
+        return applied
 
 
-async def _run(connection: asyncpg.Connection, schema: str) -> Migrated:
+async def _run(connection: asyncpg.Connection, schema: str) -> list[str]:
     known = await _ledger(connection, schema)
-    release = max((release for _, release in known.values()), default=0)
-    if release > sql.RELEASE:  # a newer program was here: its functions serve us too, ours would not serve it
-        return Migrated(applied=[], release=release)
+    if _newest(known) > sql.RELEASE:  # a newer program was here: its functions serve us too, ours would not serve it
+        return []
     pending = _pending(known)
+    if known and pending and pending[0].is_table:
+        pending = pending[:1]
     if pending:
-        # Never wait long for a lock that a running worker holds: everybody behind us would wait too.
-        await connection.execute("set local lock_timeout = '3s'; set local check_function_bodies = off")
+        await connection.execute(f"{_LOCK_WAIT}; set local check_function_bodies = off")
         await connection.execute(f"set local search_path = pg_catalog; {_LEDGER.format(schema=schema)}")
     for file in pending:
         await connection.execute(f"{sql.render(file.text, schema)};\n{_entry(file, schema)}")
-    return Migrated(applied=[file.name for file in pending], release=sql.RELEASE)
+    return [file.name for file in pending]
+
+
+async def _release(connection: asyncpg.Connection, schema: str) -> int:
+    """That of this program, or of a newer one that was here."""
+    async with connection.transaction():
+        return max(_newest(await _readable_ledger(connection, schema)), sql.RELEASE)
+
+
+def _newest(known: Mapping[str, tuple[str, int]]) -> int:
+    return max((release for _, release in known.values()), default=0)
 
 
 async def _run_pack(connection: asyncpg.Connection, schema: str, pack: PackFiles) -> list[str]:
     pending = pack.pending(await _ledger(connection, schema))
     if pending:
-        await connection.execute("set local lock_timeout = '3s'; set local search_path = pg_catalog")
+        await connection.execute(f"{_LOCK_WAIT}; set local search_path = pg_catalog")
     for file in pending:
         text = pack_files.render(file.text, schema=schema, pack=pack.pack)
         await connection.execute(f"{text};\n{_entry(file, schema)}")

@@ -1,0 +1,1 @@
+"""Upgrades: programs of earlier releases are kept here, and run beside today's."""
