@@ -184,6 +184,18 @@ OF_ALL_TENANTS = {
     "page_of_tenants": OPERATOR,
     "get_tenant": OPERATOR,
     "list_audit": OPERATOR,
+    "list_cells": OPERATOR,
+    "check_place": OPERATOR,
+    "add_cell": OPERATOR,
+    "place_tenant": OPERATOR,
+    "receive_tenant": OPERATOR,
+    "begin_move": OPERATOR,
+    "end_move": OPERATOR,
+    "leave_cell": OPERATOR,
+    "close_cell": OPERATOR,
+    "empty_cell": OPERATOR,
+    "hand_over": OPERATOR,
+    "open_cell": OPERATOR,
     "examine": OPERATOR,
     "metrics": OPERATOR,
     "collect_job_events": WORKER,
@@ -240,6 +252,9 @@ HARMLESS = {
     "now": API | WORKER | OPERATOR | READONLY,
     "schema_files": API | OPERATOR,
     "find_tenant": API | WORKER | OPERATOR | READONLY,  # that a tenant exists, and its id
+    "locate_tenant": API | WORKER | OPERATOR | READONLY,  # the same, and in which cell
+    "find_cell": API | WORKER | OPERATOR | READONLY,
+    "enter_cell": API | WORKER | OPERATOR | READONLY,
 }
 #: Functions that only other functions call.
 INTERNAL: dict[str, set[Role]] = {
@@ -264,7 +279,7 @@ INTERNAL: dict[str, set[Role]] = {
         "states", "states_to_act", "take_waiting", "view_jobs", "with_error", "has_values",
         "fingerprint", "newest_failures", "ready_ids", "seen_tenant", "waiting_ids",
         "change_waiting", "claim_unique", "defer_waiting", "enqueue_unique", "lock_unique", "make_unique",
-        "count_kind", "count_queue", "park_by_kind", "unpark_kinds",
+        "count_kind", "count_queue", "park_by_kind", "unpark_kinds", "refuse",
     )
 }  # fmt: skip
 MAY_CALL = OF_ONE_TENANT | OF_ALL_TENANTS | HARMLESS | INTERNAL
@@ -820,7 +835,7 @@ async def test_no_name_stands_for_two_functions(cell: Cell) -> None:
 async def test_a_function_that_is_not_for_a_role_refuses_it_whatever_the_tenant(filled: Filled, role: Role) -> None:
     async with connected(filled.cell, role) as connection:
         for routine in await routines(connection):
-            if role in MAY_CALL[routine.name]:
+            if role in MAY_CALL[routine.name] or routine.name == "refuse":  # a trigger: nobody can call it
                 continue
             for tenant in (NOT_SET, "", str(filled.cell.tenant_a), str(filled.cell.tenant_b), "garbage"):
                 with pytest.raises(asyncpg.InsufficientPrivilegeError):

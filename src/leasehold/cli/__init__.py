@@ -7,6 +7,7 @@ import typer
 from leasehold.cli import (
     approvals,
     bench,
+    cells,
     config,
     db,
     demo,
@@ -64,6 +65,7 @@ app.add_typer(signals.app, name="signals")
 app.add_typer(gates.app, name="gates")
 app.command("workers")(workers.workers)
 app.add_typer(tenants.app, name="tenants")
+app.add_typer(cells.app, name="cells")
 app.add_typer(keys.app, name="keys")
 app.add_typer(people.app, name="people")
 app.add_typer(secrets.app, name="secrets")

@@ -111,7 +111,7 @@ async def opened(tenant: str | None) -> "AsyncIterator[Flows]":
 
     async with Backend(Settings.from_env(tenant=tenant)) as backend:
         client = await backend.client()
-        yield Flows(Acting(backend.db, f"cli:{getuser()}"), client.tenant_id, backend.announce)
+        yield Flows(Acting(client.backend.db, f"cli:{getuser()}"), client.tenant_id, client.backend.announce)
 
 
 def _state(info: "FlowInfo") -> str:

@@ -29,13 +29,14 @@ from leasehold.engine.database import Database, Role
 from leasehold.engine.wakeups import NEWS_SECONDS, Listener, Notifier, news_channel
 from leasehold.errors import BadInput, LeaseholdError, TooLarge, Unreachable, WorkerLost
 from leasehold.job import Ended, Grant
-from leasehold.log import bind_task, emit, is_logged
+from leasehold.log import emit, is_logged
 from leasehold.metrics import LoopLag, Sample
 from leasehold.outcomes import describe
 from leasehold.settings import Settings
 from leasehold.worker import queues
 from leasehold.worker.calls import Calls, pause_seconds
 from leasehold.worker.execute import Execution, Stop, context, run_attempt, traced
+from leasehold.worker.first_step import starter
 from leasehold.worker.gates import ring
 from leasehold.worker.isolate import Processes
 from leasehold.worker.leader import lead
@@ -132,7 +133,9 @@ class Worker:
     async def run(self) -> None:
         """Work until stopped; leaves no lease behind."""
         self._loop = asyncio.get_running_loop()
+        self._starter = starter(self._loop)
         async with AsyncExitStack() as stack:
+            stack.callback(self._starter.close)
             stack.push_async_callback(self._calls.give_up)
             stack.push_async_callback(self._notifier.close)
             stack.push_async_callback(self._news.close)
@@ -167,6 +170,10 @@ class Worker:
             self._forced.set()
         self._stopping.set()
         self._wake()
+
+    @property
+    def is_stopping(self) -> bool:
+        return self._stopping.is_set()
 
     async def _register(self) -> None:
         for old in self._old_ids:  # what we let go and nobody has taken yet is free at once
@@ -368,7 +375,7 @@ class Worker:
         self._started += 1
         self._running[grant.token] = execution
         self._timeouts.watch(execution)
-        execution.task = _start_now(self._attempt(execution), self._loop)
+        execution.task = self._starter.start(self._attempt(execution), execution.begin)
 
     def _give_back(self, grant: Grant) -> None:
         """Somebody else's kind in our queue: back with it, uncounted, and for a while, or we would meet it at once."""
@@ -382,7 +389,6 @@ class Worker:
             emit("unknown kind", level=logging.WARNING, kind=grant.kind, queue=grant.queue, known=known)
 
     async def _attempt(self, execution: Execution) -> None:
-        bind_task(execution.log_fields)
         grant = execution.grant
         ended = None
         try:
@@ -604,13 +610,6 @@ def resident_mb() -> int:
     except OSError:
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         return peak >> 20 if sys.platform == "darwin" else peak >> 10
-
-
-def _start_now(work: Coroutine[Any, Any, None], loop: asyncio.AbstractEventLoop) -> "asyncio.Task[None]":
-    """A task whose first step runs at once where Python can do that: many handlers end in their first step."""
-    if sys.version_info >= (3, 12):
-        return asyncio.Task(work, loop=loop, eager_start=True)
-    return loop.create_task(work)
 
 
 async def _wait_for(event: asyncio.Event, seconds: float) -> None:

@@ -29,6 +29,7 @@ begin
     union all
     select 'no worker', case
       when count(*) = 0 then 'no worker is alive'
+      when count(*) = 1 then format('the one worker alive does not handle %s from queue %s', v_job.kind, v_job.queue)
       else format('none of the %s workers alive handles %s from queue %s', count(*), v_job.kind, v_job.queue)
     end
     from leasehold.worker w where w.ended_at is null

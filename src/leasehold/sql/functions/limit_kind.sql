@@ -11,7 +11,8 @@ begin
   end if;
   perform leasehold.log_action(null, 'kind.limit', p_kind, jsonb_build_object('max_running', p_max_running));
 exception when check_violation then
-  raise exception 'max_running is between 1 and 1000000' using errcode = 'LH400', hint = 'leasehold kinds pause';
+  raise exception 'max_running is between 1 and 1000000'
+    using errcode = 'LH400', hint = format('leasehold limits pause kind %s', p_kind);
 end
 $$;
 

@@ -10,7 +10,8 @@ begin
   end if;
   perform leasehold.log_action(null, 'queue.limit', p_queue, jsonb_build_object('max_running', p_max_running));
 exception when check_violation then
-  raise exception 'max_running is between 1 and 1000000' using errcode = 'LH400', hint = 'leasehold queues pause';
+  raise exception 'max_running is between 1 and 1000000'
+    using errcode = 'LH400', hint = format('leasehold queues pause %s', p_queue);
 end
 $$;
 
