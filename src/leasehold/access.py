@@ -5,6 +5,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 from uuid import UUID
 
+import asyncpg
 from pydantic_core import to_jsonable_python
 
 from leasehold import payload
@@ -12,6 +13,7 @@ from leasehold.client import Backend, Client
 from leasehold.engine import flows, jobs, secrets, watch, webhooks
 from leasehold.engine.scope import Scope
 from leasehold.engine.statements import Statements
+from leasehold.errors import LeaseholdError
 from leasehold.flows import Flow, Piece, flow_of, plain_prepare
 from leasehold.job import Enqueued
 from leasehold.payload import plain_options
@@ -91,4 +93,7 @@ class Stranger:
     async def transaction(self) -> AsyncIterator[Statements]:
         async with self._backend.db.transaction() as connection:
             await connection.execute("set transaction read only")
-            yield Statements(connection)
+            try:
+                yield Statements(connection)
+            except asyncpg.ReadOnlySQLTransactionError as problem:  # the pack's fault: no other server would take it
+                raise LeaseholdError(f"a stranger's transaction writes nothing: {problem}") from problem

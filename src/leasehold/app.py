@@ -226,9 +226,8 @@ class Leasehold:
         if conn is not None:
             given = self._foreign(kind, payloads, plain, tenant, keys)
             return await foreign.enqueue_async(conn, given, schema=self.settings.schema)
-        backend = await self._open()
-        client = await backend.client(tenant)
-        return await backend.enqueue(client.tenant_id, kind, payloads, plain, keys)
+        client = await self.client(tenant)
+        return await client.backend.enqueue(client.tenant_id, kind, payloads, plain, keys)
 
     def flow(self, name: str, *, deadline: float | timedelta | datetime | None = None) -> "AppFlow":
         """A flow to add steps to and to start: ``flow.add(…)``, ``await flow.start(tenant=…)``."""
@@ -288,9 +287,7 @@ class Leasehold:
         self._opening = self._opening or asyncio.Lock()
         async with self._opening:
             if self._backend is None:
-                backend = await Backend(self.settings).__aenter__()
-                await self.make_queues(backend.db)
-                self._backend = backend
+                self._backend = await Backend(self.settings, prepare=self.make_queues).__aenter__()
             return self._backend
 
     async def make_queues(self, db: Database) -> None:
@@ -426,18 +423,16 @@ class SyncLeasehold:
         return foreign.start_flow_sync(conn, given, schema=self._app.settings.schema)
 
     async def _start_on_its_own(self, flow: Flow, tenant: str | UUID | None) -> UUID:
-        async with Backend(self._app.settings) as backend:
-            await self._app.make_queues(backend.db)
+        async with Backend(self._app.settings, prepare=self._app.make_queues) as backend:
             return await (await backend.client(tenant)).flows.start(flow, prepare=self._app.prepare_one)
 
     async def _on_its_own(
         self, kind: str, values: Sequence[Any], *, tenant: Any, keys: Any, **options: Any
     ) -> list[Enqueued]:
         payloads, plain = self._app.prepare(kind, values, options)
-        async with Backend(self._app.settings) as backend:
-            await self._app.make_queues(backend.db)
+        async with Backend(self._app.settings, prepare=self._app.make_queues) as backend:
             client = await backend.client(tenant)
-            return await backend.enqueue(client.tenant_id, kind, payloads, plain, keys)
+            return await client.backend.enqueue(client.tenant_id, kind, payloads, plain, keys)
 
 
 def _long_names(options: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,15 +1,17 @@
 """What one tenant may ask for."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from copy import copy
+from dataclasses import replace
 from datetime import datetime
 from types import TracebackType
 from typing import Any, Self
 from uuid import UUID
 
 from leasehold import payload, tracing
-from leasehold.engine import jobs, tenants, webhooks
+from leasehold.engine import cells, jobs, tenants, webhooks
 from leasehold.engine.broker import Broker
 from leasehold.engine.connect import target
 from leasehold.engine.database import Database, Role
@@ -28,29 +30,51 @@ _FOLLOW_SECONDS = 0.1
 
 
 class Backend:
-    """The database as the api role, open for any tenant. Concurrent enqueues share commits; workers are woken after."""
+    """The database as the api role, open for any tenant. Concurrent enqueues share commits; workers are woken after.
 
-    def __init__(self, settings: Settings, db: Database | None = None) -> None:
+    Tenants that live in another cell are found there. ``prepare`` is called for each database when it was opened.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        db: Database | None = None,
+        *,
+        prepare: Callable[[Database], Awaitable[None]] | None = None,
+    ) -> None:
         self._settings = settings
+        self._prepare = prepare
         self.db = db or Database(target(settings, Role.API))
         self._group = GroupCommit(self.db)
         self._notifier = Notifier(self.db)
         self._broker = Broker(settings) if settings.amqp_url else None
-        self._tenants: dict[str, UUID] = {}
+        self._tenants: dict[str | UUID, tuple[UUID, str | None]] = {}  # and their cells
+        self._cells: dict[str, Backend] = {}
+        self._opening = asyncio.Lock()
 
     async def __aenter__(self) -> Self:
         await self.db.__aenter__()
         if self._broker:
             await self._broker.__aenter__()
+        if self._prepare:
+            await self._prepare(self.db)
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        for backend in self._cells.values():
+            await backend.__aexit__(kind, error, trace)
         await self._notifier.close()
         if self._broker:
             await self._broker.__aexit__(kind, error, trace)
         await self.db.__aexit__(kind, error, trace)
+
+    def reading(self, db: Database) -> "Backend":
+        """The same, but that what is looked at comes from this database."""
+        other = copy(self)
+        other.db = db
+        return other
 
     @property
     def secret_keys(self) -> Keys:
@@ -59,7 +83,8 @@ class Backend:
 
     async def client(self, tenant: str | UUID | None = None) -> "Client":
         """One tenant's view; by default that of ``LEASEHOLD_TENANT``."""
-        return Client(self, await self._tenant_id(tenant or self._settings.tenant))
+        tenant_id, cell = await self._locate(tenant or self._settings.tenant)
+        return Client(self if cell is None else await self._of(cell), tenant_id)
 
     async def enqueue(
         self,
@@ -99,21 +124,34 @@ class Backend:
 
     async def send_waiting(self) -> None:
         """Send the wake-ups that wait, before this process sleeps."""
+        for backend in self._cells.values():
+            await backend.send_waiting()
         await self._notifier.close()
 
-    async def _tenant_id(self, tenant: str | UUID) -> UUID:
-        if isinstance(tenant, UUID):
-            return tenant
+    async def _locate(self, tenant: str | UUID) -> tuple[UUID, str | None]:
+        """The tenant's id and the cell that it lives in, which never changes; None is this one."""
         if tenant not in self._tenants:
-            self._tenants[tenant] = await tenants.find_tenant(self.db, tenant)
+            self._tenants[tenant] = await self._look_up(tenant)
         return self._tenants[tenant]
+
+    async def _look_up(self, tenant: str | UUID) -> tuple[UUID, str | None]:
+        if self._settings.cell is None:
+            return await cells.locate_tenant(self.db, str(tenant))
+        return (tenant if isinstance(tenant, UUID) else await tenants.find_tenant(self.db, tenant)), None
+
+    async def _of(self, cell: str) -> "Backend":
+        async with self._opening:
+            if cell not in self._cells:
+                backend = Backend(replace(self._settings, cell=cell), prepare=self._prepare)
+                self._cells[cell] = await backend.__aenter__()
+            return self._cells[cell]
 
 
 class Client:
     """One tenant's view of its jobs: ``async with Client.connect(settings) as client``."""
 
     def __init__(self, backend: Backend, tenant_id: UUID) -> None:
-        self._backend = backend
+        self.backend = backend
         self._db = backend.db
         self.tenant_id = tenant_id
 
@@ -133,24 +171,24 @@ class Client:
     ) -> list[Enqueued]:
         """Ask for one job for each value, all or none."""
         payloads = [payload.encode({} if value is None else value) for value in values]
-        return await self._backend.enqueue(self.tenant_id, kind, payloads, plain_options(options), keys)
+        return await self.backend.enqueue(self.tenant_id, kind, payloads, plain_options(options), keys)
 
     async def emit(self, type_: str, subject_type: str, subject_id: str, data: Any = None) -> UUID:
         """Tell the tenant's endpoints that something happened; the event's id."""
         about = {"subject_type": subject_type, "subject_id": subject_id, "data": data}
         event = await webhooks.emit_event(self._db, self.tenant_id, type_, **about)
-        self._backend.announce()
+        self.backend.announce()
         return event
 
     @property
     def schedules(self) -> Schedules:
         """The tenant's schedules: put, add, edit, get, list, ticks, pause, resume, run, delete."""
-        return Schedules(self._db, self.tenant_id, self._backend.announce)
+        return Schedules(self._db, self.tenant_id, self.backend.announce)
 
     @property
     def flows(self) -> Flows:
         """The tenant's flows: start, get, list, steps, cancel, retry, events, wait; approvals and signals."""
-        return Flows(self._db, self.tenant_id, self._backend.announce)
+        return Flows(self._db, self.tenant_id, self.backend.announce)
 
     @property
     def gates(self) -> Gates:
@@ -183,7 +221,7 @@ class Client:
     async def act_on_jobs(self, action: str, *, reason: str | None = None, **filters: Any) -> Enqueued:
         """Retry, cancel or delete all jobs that fit the filters of ``list_jobs``: the job that does it."""
         made = await jobs.begin_act(self._db, self.tenant_id, action, plain_options(filters), reason)
-        self._backend.announce()
+        self.backend.announce()
         return made
 
     async def explain(self, job_id: UUID) -> list[Reason]:

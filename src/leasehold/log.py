@@ -62,13 +62,12 @@ def is_logged(level: int) -> bool:
     return _logger.isEnabledFor(level)
 
 
-def bind_task(fields: Callable[[], Mapping[str, Any]]) -> None:
-    """The same for the rest of this task; the fields are asked for only when there is a line."""
+def bind_task(fields: Callable[[], Mapping[str, Any]], secrets: Sequence[str]) -> None:
+    """The same for the rest of this task; the fields are asked for only when there is a line.
+
+    The secrets are masked in every line; more may be added to them meanwhile.
+    """
     _bound.set(fields)
-
-
-def conceal_task(secrets: Sequence[str]) -> None:
-    """Mask these in every line of the rest of this task; more may be added to them meanwhile."""
     _secrets.set(secrets)
 
 

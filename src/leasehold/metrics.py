@@ -81,6 +81,10 @@ CATALOGUE = {
     ),
     "http_streams": Metric("server", "gauge", "Streams and waiting requests that are open."),
     "http_answers_total": Metric("server", "counter", "Answers by status.", ("status",)),
+    "replica_staleness_seconds": Metric(
+        "server", "gauge",
+        "How old what LEASEHOLD_READ_URL shows may be, at most; beyond the bound lists are read from the primary.",
+    ),
     "slots": Metric("worker", "gauge", "Attempts that this worker can run at once."),
     "leases": Metric("worker", "gauge", "Attempts that this worker runs."),
     "beat_age_seconds": Metric(

@@ -28,7 +28,7 @@ NONE = "none"
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,19}")
 # Schemas are called <schema>_<pack>: these would be mistaken for a role or a schema of ours.
 _RESERVED = {"owner", "api", "worker", "operator", "readonly", "test", "pack", NONE}
-_ADDRESS = re.compile(r"/[a-z0-9_-]{1,20}")
+_ADDRESS = re.compile(r"(/\.well-known)?/[a-z0-9_-]{1,20}")
 _REQUIREMENT = re.compile(r"(?P<name>[A-Za-z0-9._-]+).*;.*extra == ['\"](?P<extra>[a-z0-9-]+)['\"]")
 _FILE = re.compile(r"\d{4}_\w+\.sql")
 

@@ -1,6 +1,7 @@
 """All settings in one frozen object, read once from ``LEASEHOLD_*`` and passed down."""
 
 import os
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -45,6 +46,19 @@ def _switch(value: str) -> bool:
 
 def _schema(value: str) -> str:
     if not (value.isidentifier() and value.islower() and value.isascii() and len(value) <= 40):
+        raise ValueError
+    return value
+
+
+def _cell(value: str) -> str:
+    if not re.fullmatch(r"[a-z0-9][a-z0-9_-]{0,62}", value) or value == "home":
+        raise ValueError
+    return value
+
+
+def _cells(value: str) -> str:
+    names = value.split(",")
+    if not all(name == "home" or _cell(name) for name in names) or len(names) > len(set(names)):
         raise ValueError
     return value
 
@@ -124,7 +138,17 @@ class Settings:
     listen_url: str | None = _setting(
         None, _text, "a postgresql:// URL past the pooler, on which workers hear wake-ups"
     )
+    read_url: str | None = _setting(
+        None, _text, "a postgresql:// URL of a replica that lists and pages are read from (unset: the primary)"
+    )
+    read_staleness_seconds: float = _setting(2.0, _seconds, "seconds that what is read there may be old, at most")
     schema: str = _setting("leasehold", _schema, "a lower-case identifier of at most 40 characters")
+    cell: str | None = _setting(None, _cell, "the name of a cell, which this process works in (unset: home)")
+    cells: str | None = _setting(
+        None,
+        _cells,
+        "names of cells that a worker serves, by commas; home is the first database (unset: LEASEHOLD_CELL)",
+    )
     home: Path | None = _setting(None, _path, "a folder for the embedded PostgreSQL of this instance")
     pg_bin: Path | None = _setting(None, _path, "the folder that holds PostgreSQL's initdb and postgres")
     tenant: str = _setting("default", _text, "a tenant's name or id")
@@ -224,6 +248,11 @@ class Settings:
             raise BadSetting(
                 "LEASEHOLD_OIDC_ISSUER is set, and LEASEHOLD_OIDC_CLIENT_ID is not",
                 hint="set LEASEHOLD_OIDC_CLIENT_ID to the id that the issuer gave this server",
+            )
+        if self.read_url and self.cell:
+            raise BadSetting(
+                "LEASEHOLD_READ_URL and LEASEHOLD_CELL are both set: a cell may move, and its replica would stay",
+                hint="unset LEASEHOLD_READ_URL",
             )
 
     @classmethod

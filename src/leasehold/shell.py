@@ -37,4 +37,4 @@ async def tenant(name: str | None = None) -> "AsyncIterator[Access]":
 
     async with Backend(Settings.from_env(tenant=name)) as backend:
         client = await backend.client()
-        yield Access(backend, client.tenant_id, f"cli:{getuser()}")
+        yield Access(client.backend, client.tenant_id, f"cli:{getuser()}")

@@ -264,3 +264,44 @@ async def test_an_enqueue_that_is_rolled_back_never_was_and_wakes_nobody(cell: C
         assert (history.job, history.ready) == ([], [])
         [again] = await jobs.enqueue(db, cell.tenant_a, "t.work", ['{"other": 1}'], {}, keys=["k"])
         assert again.created, "the key is free"
+
+
+# -- deadlocks ------------------------------------------------------------------------------------------------------
+
+#: Whoever enqueues takes two tables, the second one first.
+_CROSSWISE = """
+create table leasehold_test.first ();
+create table leasehold_test.second ();
+create function leasehold_test.take_both() returns trigger language plpgsql
+as $$ begin lock table leasehold_test.second; lock table leasehold_test.first; return new; end $$;
+create trigger take_both before insert on leasehold.job for each row execute function leasehold_test.take_both();
+"""
+
+
+async def test_a_call_that_a_deadlock_ended_is_made_again(cell: Cell) -> None:
+    await cell.change(_CROSSWISE)
+    # Whoever waits looks for a deadlock once, after this time: long enough that there is one by then.
+    await cell.cluster.administer(cell.name, f"alter database {cell.name} set deadlock_timeout = '5s'")
+
+    async def waits() -> bool:
+        return bool(await cell.look("select from pg_locks where not granted and database is not null"))
+
+    async def happened() -> bool:
+        [row] = await cell.look("select deadlocks from pg_stat_database where datname = current_database()")
+        return bool(row["deadlocks"] == 1)
+
+    other = await asyncpg.connect(
+        cell.cluster.url(cell.name), server_settings={"application_name": "leasehold-migrate"}
+    )
+    try:
+        async with cell.database(Role.API, connections=1) as db:
+            await other.execute("set deadlock_timeout = '10min'")  # the call notices
+            await other.execute("begin; lock table leasehold_test.first")
+            asking = asyncio.create_task(enqueue(db, cell, 1))
+            await eventually(waits, what="a call that waits")
+            await other.execute("lock table leasehold_test.second")
+            await other.execute("commit")
+            assert len(await asking) == 1
+    finally:
+        await other.close()
+    await eventually(happened, what="PostgreSQL's count of deadlocks")

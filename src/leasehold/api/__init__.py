@@ -36,7 +36,7 @@ from leasehold.api import (
 from leasehold.api.edge import Edge
 from leasehold.api.pack_routes import routes_of
 from leasehold.api.route import Route
-from leasehold.api.services import Services, open_services
+from leasehold.api.services import STALE_SECONDS, Services, open_services
 from leasehold.errors import LeaseholdError
 from leasehold.packs import Found
 
@@ -80,7 +80,16 @@ def create_app(services: Services, packs: Iterable[Found] = ()) -> FastAPI:
             allow_origins=[origin.strip() for origin in origins.split(",")],
             allow_methods=["GET", "POST", "PUT", "PATCH", "DELETE"],
             allow_headers=["Authorization", "X-API-Key", "Idempotency-Key", "Prefer", "Last-Event-ID", "Content-Type"],
-            expose_headers=["Location", "Link", "ETag", "RateLimit", "RateLimit-Policy", "Retry-After", "X-Request-Id"],
+            expose_headers=[
+                "Location",
+                "Link",
+                "ETag",
+                "RateLimit",
+                "RateLimit-Policy",
+                "Retry-After",
+                "X-Request-Id",
+                STALE_SECONDS,
+            ],
         )
     return app
 

@@ -12,8 +12,8 @@ from leasehold.api.bearer import read_token
 from leasehold.api.here import client_address
 from leasehold.api.limits import refuse_if_spent
 from leasehold.api.problems import Problem
-from leasehold.api.services import Services, services_of
-from leasehold.api.sessions import CSRF_HEADER, SAFE_METHODS, csrf_token, has_cookie, refuse_forged, session_token
+from leasehold.api.services import SAFE_METHODS, Services, services_of
+from leasehold.api.sessions import CSRF_HEADER, csrf_token, has_cookie, refuse_forged, session_token
 from leasehold.engine import keys as engine
 from leasehold.engine import people
 from leasehold.engine.keys import Holder

@@ -27,7 +27,7 @@ Limit = Annotated[int, Query(ge=1, le=200)]
     openapi_extra=READ,
 )
 async def list_(request: Request, caller: SignedIn, limit: Limit = 50, cursor: GateName | None = None) -> Response:
-    found = await _gates(request, caller).list(after=cursor or "", limit=limit + 1)
+    found = await engine.Gates(services_of(request).db, caller.tenant).list(after=cursor or "", limit=limit + 1)
     shown, more = found[:limit], len(found) > limit
     return answer({"data": shown, "next_cursor": shown[-1].gate if more else None, "has_more": more})
 

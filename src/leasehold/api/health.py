@@ -1,5 +1,6 @@
 """``/healthz``, ``/readyz``, ``/metrics``."""
 
+import math
 from collections.abc import Iterator
 
 from fastapi import Request, Response
@@ -59,4 +60,8 @@ def _of_process(services: Services) -> Iterator[Sample]:
     for status, count in sorted(services.answered.items()):
         yield Sample("http_answers_total", {"status": str(status)}, count)
     pools = {"api": services.db} | ({"operator": services.operator_db} if services.operator_db else {})
+    if services.replica:
+        pools["replica"] = services.replica.copy
+        if math.isfinite(stale_s := services.replica.staleness()):  # it has answered once
+            yield Sample("replica_staleness_seconds", {}, stale_s)
     yield from watch.process_metrics(services.lag, pools)

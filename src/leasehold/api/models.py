@@ -1196,12 +1196,12 @@ class Invitations(BaseModel):
 
 
 class ReportOut(BaseModel):
-    """What a job of kind ``report.generate`` made. ``lines`` are those of its table."""
+    """What a job of kind ``report.generate`` made, or one of a pack. ``lines`` are those of its table."""
 
     report_id: UUID
     name: str
     title: str
-    format: Literal["html", "csv", "json", "xlsx"]
+    format: Literal["html", "csv", "json", "xlsx", "zip"]
     media_type: str
     sha256: str
     size: int

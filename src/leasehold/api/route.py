@@ -11,7 +11,7 @@ from leasehold.api.body import StrictRequest
 from leasehold.api.here import client_address
 from leasehold.api.limits import refuse_if_spent
 from leasehold.api.problems import Problem
-from leasehold.api.services import services_of
+from leasehold.api.services import read_elsewhere, remember_write, say_age, services_of
 
 SCOPES = "x-leasehold-scopes"
 TICKETS = "x-leasehold-tickets"
@@ -36,6 +36,7 @@ class Route(APIRoute):
         scopes = frozenset(extra.get(SCOPES, ()))
         tickets, any_query = bool(extra.get(TICKETS)), bool(extra.get(ANY_QUERY))
         known = {field.alias for field in self.dependant.query_params}
+        lists = "GET" in (self.methods or ()) and (self.operation_id or "").endswith(".list")
         conditional = "if-match" in {field.alias for field in self.dependant.header_params}
 
         async def handle(request: Request) -> Response:
@@ -46,7 +47,17 @@ class Route(APIRoute):
                 _check_query(request, known)
             if not conditional:
                 _refuse_if_match(request)
-            return await answer(StrictRequest(request.scope, request.receive))
+            if not scopes:
+                return await answer(StrictRequest(request.scope, request.receive))
+            tenant = request.state.caller.tenant_id
+            if lists:
+                read_elsewhere(request, tenant)
+            try:
+                response = await answer(StrictRequest(request.scope, request.receive))
+            finally:
+                remember_write(request, tenant)
+            say_age(request, response)
+            return response
 
         return handle
 

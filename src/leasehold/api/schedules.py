@@ -32,7 +32,7 @@ Limit = Annotated[int, Query(ge=1, le=200)]
     openapi_extra=READ,
 )
 async def list_(request: Request, caller: SignedIn, limit: Limit = 50, cursor: Name | None = None) -> Response:
-    found = await _schedules(request, caller).list(after=cursor or "", limit=limit + 1)
+    found = await _schedules(request, caller, services_of(request).db).list(after=cursor or "", limit=limit + 1)
     return page_by_name(request, found, limit=limit, shown=lambda info: _told(caller, info))
 
 

@@ -1,11 +1,13 @@
 """What the routes share: the database as two roles, the hub of the streams, the limits."""
 
+import math
 from collections import Counter
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field, replace
+from uuid import UUID
 
-from fastapi import Request
+from fastapi import Request, Response
 
 from leasehold.api.hub import Hub
 from leasehold.api.limits import Limiter
@@ -15,6 +17,7 @@ from leasehold.client import Backend
 from leasehold.engine.connect import target
 from leasehold.engine.database import Database, Role
 from leasehold.engine.keys import peppers
+from leasehold.engine.replica import Copy, Reading, Replica, on_replica
 from leasehold.engine.secrets import secret_keys
 from leasehold.engine.wakeups import NEWS_SECONDS, Notifier, news_channel
 from leasehold.errors import BadSetting, Unreachable
@@ -25,6 +28,12 @@ from leasehold.secrets import Keys
 from leasehold.settings import Settings
 
 _CONNECTIONS = 10
+#: How old an answer may be at most that came from a replica.
+STALE_SECONDS = "Leasehold-Stale-Seconds"
+#: A browser that has just changed something carries it, to whichever server it comes.
+_WROTE = "leasehold_wrote"
+#: They change nothing.
+SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +51,9 @@ class Services:
     ip_requests: Limiter
     ip_refusals: Limiter
     issuer: Issuer | None  # None: nobody vouches for people here
+    replica: Replica | None = None
+    operator_copy: Database | None = None  # the operator's connections to it
+    readings: tuple[Reading, ...] = ()  # where this request reads, if a replica may answer it
     answered: Counter[int] = field(default_factory=Counter)
 
     @property
@@ -59,6 +71,21 @@ class Services:
                 hint="set LEASEHOLD_OPERATOR_URL, or ask another server",
             )
         return self.operator_db
+
+    def reading(self, tenant: UUID | None) -> "Services":
+        """For a request that only looks: the replica answers as long as it is fresh enough for this tenant."""
+        if self.replica is None:
+            return self
+        own = Reading(self.replica, self.db, self.replica.copy, tenant)
+        operators = None
+        if self.operator_db and self.operator_copy:
+            operators = Reading(self.replica, self.operator_db, self.operator_copy, tenant)
+        return replace(
+            self,
+            backend=self.backend.reading(own),
+            operator_db=operators or self.operator_db,
+            readings=(own, operators) if operators else (own,),
+        )
 
     async def send_waiting(self) -> None:
         """Tell others what is to be told, before this process sleeps."""
@@ -90,6 +117,7 @@ async def open_services(settings: Settings, *, loopback: bool) -> AsyncIterator[
         Hub(db, settings) as hub,
         _objects(settings) as objects,
         LoopLag() as lag,
+        _replica(settings, db, operator_db) as (replica, operator_copy),
     ):
         yield Services(
             settings=settings,
@@ -105,13 +133,44 @@ async def open_services(settings: Settings, *, loopback: bool) -> AsyncIterator[
             ip_requests=Limiter(settings.ip_requests),
             ip_refusals=Limiter(settings.ip_refusals),
             issuer=issuer,
+            replica=replica,
+            operator_copy=operator_copy,
         )
         await news.close()
 
 
 def services_of(request: Request) -> Services:
-    services: Services = request.app.state.services
+    services: Services = getattr(request.state, "reading", None) or request.app.state.services
     return services
+
+
+def read_elsewhere(request: Request, tenant: UUID | None) -> None:
+    """Let a replica answer this request, which changes nothing, unless its sender must not be told of the past."""
+    fresh = "no-cache" in request.headers.get("cache-control", "") or _WROTE in request.cookies
+    if not fresh and "text/event-stream" not in request.headers.get("accept", ""):
+        request.state.reading = services_of(request).reading(tenant)
+
+
+def remember_write(request: Request, tenant: UUID | None) -> None:
+    """From now on this tenant is not shown what was before, by this process."""
+    services = services_of(request)
+    if services.replica and request.method not in SAFE_METHODS:
+        services.replica.wrote(tenant)
+
+
+def carry_write(request: Request, response: Response) -> None:
+    """The same for a browser, at every server."""
+    services = services_of(request)
+    if services.replica and request.method not in SAFE_METHODS:
+        seconds = math.ceil(services.settings.read_staleness_seconds)
+        response.set_cookie(_WROTE, "1", max_age=seconds, httponly=True, samesite="lax", path="/")
+
+
+def say_age(request: Request, response: Response) -> None:
+    """How old an answer from the replica may be."""
+    ages = [one.stale_s for one in services_of(request).readings if one.stale_s is not None]
+    if ages:
+        response.headers[STALE_SECONDS] = f"{max(ages):.1f}"
 
 
 @asynccontextmanager
@@ -131,6 +190,24 @@ async def _objects(settings: Settings) -> AsyncIterator[ObjectStore | None]:
     finally:
         if store:
             await store.__aexit__(None, None, None)
+
+
+@asynccontextmanager
+async def _replica(
+    settings: Settings, db: Database, operator_db: Database | None
+) -> AsyncIterator[tuple[Replica | None, Database | None]]:
+    if settings.read_url is None:
+        yield None, None
+        return
+    async with AsyncExitStack() as stack:
+        copy = Copy(on_replica(db.target, settings.read_url), connections=_CONNECTIONS)
+        replica = Replica(db, copy, within_s=settings.read_staleness_seconds)
+        await stack.enter_async_context(replica)
+        theirs = None
+        if operator_db:
+            theirs = Copy(on_replica(operator_db.target, settings.read_url), connections=2)
+            await stack.enter_async_context(theirs)
+        yield replica, theirs
 
 
 @asynccontextmanager

@@ -19,7 +19,6 @@ _SESSION, _LOGIN, _ASKED = "session", "login", "asked"
 _LOGIN_SECONDS = 600
 _LONGEST_ASKED = 1000
 _PORT = re.compile(r":([0-9]{1,5})$")
-SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
 def session_token(request: Request) -> Key | None:

@@ -1,5 +1,7 @@
 """Connections: a pool of one role, the scope of one tenant, and driver errors turned into ours."""
 
+import asyncio
+import time
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
@@ -7,13 +9,18 @@ from enum import StrEnum
 from functools import cache
 from importlib.metadata import version
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
+from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 from uuid import UUID
 
 import asyncpg
 
 from leasehold.engine.pool import Pool, Usage
-from leasehold.errors import BY_SQLSTATE, BadInput, LeaseholdError, Unreachable
+from leasehold.errors import BY_SQLSTATE, BadInput, LeaseholdError, Moved, Unreachable
+
+#: A cell that is on its way is waited for so long, and asked for so often.
+_FOLLOW_SECONDS = 60.0
+_ASK_SECONDS = 0.05
 
 
 @cache
@@ -44,24 +51,73 @@ class Target:
     assume: bool = False
     pooled: bool = False  # a pooler in transaction mode is in between: no session outlives a transaction
     listen_url: str | None = None  # where LISTEN works although a pooler is in between
+    cell: str | None = None  # then the URL is that of the home database, which knows where the cell is
 
     @property
     def role_name(self) -> str:
         return f"{self.schema}_{self.role}"
 
     @property
-    def listens_at(self) -> str | None:
-        """The URL for LISTEN, which needs a session; None where there is none."""
-        return self.listen_url or (None if self.pooled else self.url)
+    def listens(self) -> bool:
+        """Whether LISTEN has the session that it needs."""
+        return not self.pooled or (self.listen_url is not None and self.cell is None)
+
+    async def listens_at(self) -> str:
+        """The URL for LISTEN."""
+        return (await locate(self)).url if self.cell else self.listen_url or self.url
+
+
+class Place(NamedTuple):
+    """Where a database is; the epoch of one that never moves is 0."""
+
+    url: str
+    epoch: int
+
+
+async def locate(target: Target) -> Place:
+    """Where the target's cell is now: the home database knows."""
+    if target.cell is None:
+        return Place(target.url, 0)
+    home = await asyncpg.connect(
+        target.url, statement_cache_size=0, server_settings={"application_name": f"leasehold-{target.role}-locate"}
+    )
+    try:
+        async with home.transaction():
+            if target.assume:
+                await home.execute(f'set local role "{target.role_name}"')
+            url, epoch = await home.fetchrow(f'select url, epoch from "{target.schema}".find_cell($1)', target.cell)
+    finally:
+        home.terminate()
+    return Place(at(target.url, url), epoch)
+
+
+def at(url: str, place: str) -> str:
+    """The login and the options of one URL, at another place."""
+    here, there = urlsplit(url), urlsplit(place)
+    login, found, _ = here.netloc.rpartition("@")
+    options = dict(parse_qsl(here.query)) | dict(parse_qsl(there.query))
+    query = urlencode({name: value for name, value in options.items() if name not in ("host", "port")})
+    return urlunsplit(here._replace(netloc=f"{login}{found}{there.netloc}", path=there.path, query=query))
+
+
+#: PostgreSQL gave a transaction up because others were in its way.
+_ROLLED_BACK = (asyncpg.DeadlockDetectedError, asyncpg.SerializationError)
+_ROLLED_BACK_TRIES = 3
 
 
 class Database:
-    """A pool of connections of one role. ``call`` runs one SQL function; ``transaction`` scopes several calls."""
+    """A pool of connections of one role. ``call`` runs one SQL function; ``transaction`` scopes several calls.
+
+    A cell may move. What its old place refuses is asked again at the new one, and nobody else need know. An open
+    transaction need not follow: the cell does not move while one is open.
+    """
 
     def __init__(self, target: Target, *, connections: int = 4) -> None:
         self.target = target
         self._connections = connections
         self._pool: Pool | None = None
+        self._following = asyncio.Lock()
+        self.epoch = 0  # of the place that we were sent to last
 
     async def __aenter__(self) -> Self:
         """Opens one connection, so that a database that does not answer is found out now."""
@@ -72,9 +128,11 @@ class Database:
         return self
 
     async def _connect(self) -> asyncpg.Connection:
+        place = await locate(self.target)
+        self._go(place.epoch)
         target = self.target
         return await asyncpg.connect(
-            target.url,
+            place.url,
             **({"statement_cache_size": 0} if target.pooled else {}),
             server_settings={
                 "application_name": f"leasehold-{target.role}/{_version()}",
@@ -96,39 +154,104 @@ class Database:
         self, function: str, *args: Any, tenant: UUID | None = None, connection: asyncpg.Connection | None = None
     ) -> list[asyncpg.Record]:
         """Rows of one SQL function, called in a transaction of its own, or in that of ``connection``."""
+        while True:
+            epoch = self.epoch
+            try:
+                return await self._call(function, args, tenant, connection)
+            except Moved:
+                if connection is not None:
+                    raise
+                await self._follow(epoch)
+
+    async def _call(
+        self, function: str, args: tuple[Any, ...], tenant: UUID | None, connection: asyncpg.Connection | None
+    ) -> list[asyncpg.Record]:
         with translated():
             if connection is not None:
                 if tenant is not None:
                     await self._set_tenant(connection, tenant)
                 return await self._fetch(connection, function, args)
-            if not self.target.pooled:
-                async with self._opened().connection() as own:
-                    return await self._fetch(own, function, args, tenant=tenant)
-            # Behind a pooler even one statement takes a transaction: the driver prepares it in one message and runs it
-            # in another, and outside a transaction the second may reach a server that prepared somebody else's.
-            async with self.transaction(tenant=tenant) as own:
-                return await self._fetch(own, function, args)
+            for _ in range(_ROLLED_BACK_TRIES):
+                try:
+                    return await self._call_alone(function, args, tenant)
+                except _ROLLED_BACK:  # nothing of it happened
+                    continue
+            return await self._call_alone(function, args, tenant)
+
+    async def _call_alone(self, function: str, args: tuple[Any, ...], tenant: UUID | None) -> list[asyncpg.Record]:
+        if not self.target.pooled:
+            async with self._opened().connection() as own:
+                return await self._fetch(own, function, args, tenant=tenant, enter=self.target.cell is not None)
+        # Behind a pooler even one statement takes a transaction: the driver prepares it in one message and runs it
+        # in another, and outside a transaction the second may reach a server that prepared somebody else's.
+        async with self._opened().connection() as own, self._within(own, tenant):
+            return await self._fetch(own, function, args)
 
     async def value(self, function: str, *args: Any, tenant: UUID | None = None) -> Any:
         """The one value of one SQL function."""
         return (await self.call(function, *args, tenant=tenant))[0][0]
 
     async def notify(self, channel: str, payloads: Sequence[str]) -> None:
-        statement = "select pg_notify($1, payload) from unnest($2::text[]) payload"
+        # A wake-up says what is committed already: it does not wait for the disk.
+        at_once = "set_config('synchronous_commit', 'off', true)"
+        statement = f"select pg_notify($1, payload) from unnest($2::text[]) payload cross join {at_once}"
         with translated():
-            async with self.transaction() if self.target.pooled else self._opened().connection() as own:
+            async with self._begun(None) if self.target.pooled else self._opened().connection() as own:
                 await own.execute(statement, channel, payloads)
 
     @asynccontextmanager
     async def transaction(self, *, tenant: UUID | None = None) -> AsyncIterator[asyncpg.Connection]:
         """A transaction in which the role and the tenant are set, and forgotten at its end."""
+        has_begun = False
+        while not has_begun:
+            epoch = self.epoch
+            try:
+                async with self._begun(tenant) as connection:
+                    has_begun = True
+                    yield connection
+            except Moved:
+                if has_begun:
+                    raise
+                await self._follow(epoch)
+
+    @asynccontextmanager
+    async def _begun(self, tenant: UUID | None) -> AsyncIterator[asyncpg.Connection]:
         with translated():
-            async with self._opened().connection() as connection, connection.transaction():
-                if self.target.assume and self.target.pooled:
-                    await connection.execute(f'set local role "{self.target.role_name}"')
-                if tenant is not None:
-                    await self._set_tenant(connection, tenant)
+            async with self._opened().connection() as connection, self._within(connection, tenant):
                 yield connection
+
+    @asynccontextmanager
+    async def _within(self, connection: asyncpg.Connection, tenant: UUID | None) -> AsyncIterator[None]:
+        async with connection.transaction():
+            if self.target.assume and self.target.pooled:
+                await connection.execute(f'set local role "{self.target.role_name}"')
+            if self.target.cell:
+                await connection.execute(f'select "{self.target.schema}".enter_cell({self.epoch})')
+            if tenant is not None:
+                await self._set_tenant(connection, tenant)
+            yield
+
+    async def _follow(self, epoch: int) -> None:
+        """Wait until the cell is somewhere else than in this epoch; our connections go there from now on."""
+        if self.target.cell is None:
+            raise Moved(
+                "this database was a cell, and has moved",
+                hint="set LEASEHOLD_CELL, and the URLs to those of the home database",
+            )
+        give_up_at = time.monotonic() + _FOLLOW_SECONDS
+        async with self._following:
+            while self.epoch == epoch:
+                with translated():
+                    self._go((await locate(self.target)).epoch)
+                if self.epoch == epoch:
+                    if time.monotonic() > give_up_at:
+                        raise Moved(f"cell {self.target.cell} is being moved", hint="`leasehold cells list`")
+                    await asyncio.sleep(_ASK_SECONDS)
+
+    def _go(self, epoch: int) -> None:
+        if self._pool is not None and self.epoch != epoch:
+            self._pool.renew()
+        self.epoch = epoch
 
     async def _set_tenant(self, connection: asyncpg.Connection, tenant: UUID) -> None:
         await connection.execute("select set_config('leasehold.tenant', $1, true)", str(tenant))
@@ -145,15 +268,20 @@ class Database:
         args: tuple[Any, ...],
         *,
         tenant: UUID | None = None,
+        enter: bool = False,
     ) -> list[asyncpg.Record]:
         holes = ", ".join(f"${number}" for number in range(1, len(args) + 1))
         statement = f'select f.* from "{self.target.schema}".{function}({holes}) f'
+        # One statement, so one round trip: it sets the tenant for its own transaction. That the function depends on the
+        # setting's row (and offset keeps the two apart) makes certain which of them runs first.
         if tenant is not None:
-            # One statement, so one round trip: it sets the tenant for its own transaction. That the function depends on
-            # the setting's row (and offset keeps the two apart) makes certain which of them runs first.
             setting = f"select set_config('leasehold.tenant', ${len(args) + 1}, true) as tenant offset 0"
             statement = f"select f.* from ({setting}) s, lateral ({statement} where s.tenant <> '' offset 0) f"
             args = (*args, str(tenant))
+        if enter:
+            entering = f'select "{self.target.schema}".enter_cell(${len(args) + 1}) as entered offset 0'
+            statement = f"select f.* from ({entering}) e, lateral ({statement} where e.entered offset 0) f"
+            args = (*args, self.epoch)
         rows: list[asyncpg.Record] = await connection.fetch(statement, *args)
         return rows
 
@@ -195,6 +323,11 @@ def from_sqlstate(code: str, message: str, hint: str | None) -> LeaseholdError:
         return Unreachable(f"the database refuses the login: {message}", hint=hint or way_out)
     if code.startswith(("08", "57P", "53")):  # connection, shutdown, resources
         return Unreachable(f"the database does not answer: {message}", hint=hint or "is it running? `leasehold doctor`")
+    if code in ("40P01", "40001"):  # deadlock, serialization: nothing of it happened
+        return Unreachable(f"the database gave up: {message}", hint="try again")
+    if code == "25006":  # a replica
+        way_out = "name all servers, and target_session_attrs=read-write: docs/operating/replicas.md"
+        return Unreachable(f"the database can only be read: {message}", hint=way_out)
     if code == "42501":  # insufficient privilege
         way_out = "this login lacks a role of ours: grant <schema>_api (or _worker, …) to it"
         return LeaseholdError(f"the database refused: {message}", hint=hint or way_out)

@@ -124,11 +124,11 @@ async def _wake_ups(db: Database, where: Target) -> Finding:
         why="a pooler in transaction mode is in the way: work is found by polling, up to LEASEHOLD_POLL_SECONDS late",
         way_out="export LEASEHOLD_POOLED=1 LEASEHOLD_LISTEN_URL=postgresql://… (straight to PostgreSQL)",
     )
-    if where.listens_at is None:
+    if not where.listens:
         return deaf
     channel, heard = f"{where.schema}_doctor_{uuid.uuid4().hex}", asyncio.Event()
     with translated():
-        connection = await asyncpg.connect(where.listens_at, statement_cache_size=0, timeout=10)
+        connection = await asyncpg.connect(await where.listens_at(), statement_cache_size=0, timeout=10)
         try:
             await connection.add_listener(channel, lambda *_: heard.set())
             await db.notify(channel, [""])

@@ -39,6 +39,7 @@ class Pool:
         self._permits = asyncio.Semaphore(size)
         self._idle: list[tuple[asyncpg.Connection, float]] = []  # and since when
         self._used: set[asyncpg.Connection] = set()
+        self._outdated: set[asyncpg.Connection] = set()  # not to be used again
 
     @asynccontextmanager
     async def connection(self) -> AsyncIterator[asyncpg.Connection]:
@@ -55,6 +56,12 @@ class Pool:
 
     def usage(self) -> Usage:
         return Usage(self._size, len(self._used), len(self._idle), self._waiting)
+
+    def renew(self) -> None:
+        """Connect anew from now on; one that is in use is given up when its user is done."""
+        self._outdated |= self._used
+        while self._idle:
+            self._idle.pop()[0].terminate()
 
     async def close(self) -> None:
         """One that is in use is closed when its user is done."""
@@ -94,7 +101,9 @@ class Pool:
 
     def _give_back(self, connection: asyncpg.Connection) -> None:
         self._used.discard(connection)
-        if not connection.is_closed() and (self._closed or connection.is_in_transaction()):
+        unfit = self._closed or connection in self._outdated
+        self._outdated.discard(connection)
+        if not connection.is_closed() and (unfit or connection.is_in_transaction()):
             connection.terminate()
         if not connection.is_closed():
             self._idle.append((connection, time.monotonic()))

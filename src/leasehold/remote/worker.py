@@ -290,7 +290,7 @@ class Worker:
         execution.task = asyncio.create_task(self._attempt(execution))
 
     async def _attempt(self, execution: _Execution) -> None:
-        log.bind_task(execution.log_fields)
+        log.bind_task(execution.log_fields, ())
         ended: dict[str, Any] | None = None
         try:
             try:
