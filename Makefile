@@ -13,7 +13,7 @@ menu:
 	@echo "make setup        the development environment in $(VENV)"
 	@echo "make up           PostgreSQL, schema and a worker, until Ctrl-C"
 	@echo "make test         every test, on a real PostgreSQL of its own"
-	@echo "make check        format, lint, types, import contracts, the types of the TypeScript SDK"
+	@echo "make check        format, lint, types, import contracts, the types of the TypeScript SDK, known vulnerabilities"
 	@echo "make verify       the tests again on every other PostgreSQL found, two minutes of chaos, the wheel, and the"
 	@echo "                  TypeScript SDK (needs Node 20)"
 	@echo "make lock         pin all dependencies again, with hashes, in requirements/"
@@ -37,6 +37,7 @@ check: $(VENV)/.dev
 	$(BIN)/lint-imports
 	$(BIN)/mypy
 	$(BIN)/python -m tools.typescript --check
+	$(BIN)/python -m tools.audit
 
 verify: $(VENV)/.dev
 	$(BIN)/python -m tests.verify
@@ -45,7 +46,7 @@ lock: $(VENV)/.dev
 	$(BIN)/python -m tools.lock
 
 audit: $(VENV)/.dev
-	$(BIN)/uv tool run pip-audit --strict --disable-pip --require-hashes -r requirements/image.txt -r requirements/dev.txt
+	$(BIN)/python -m tools.audit
 
 sbom: $(VENV)/.dev
 	@mkdir -p dist

@@ -6,6 +6,9 @@ from pathlib import Path
 import pytest
 from tools import reference
 
+from leasehold.api import openapi
+from leasehold.job import State
+
 ROOT = Path(__file__).parents[1]
 PAGES = sorted(
     [
@@ -25,6 +28,35 @@ def test_the_reference_is_what_the_code_says(page: Path) -> None:
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_every_relative_link_leads_to_a_file_and_a_heading(page: Path) -> None:
     assert [link for link in links(page) if not leads_somewhere(page, link)] == []
+
+
+def test_every_type_of_event_that_the_engine_writes_is_described() -> None:
+    text = (ROOT / "docs" / "reference" / "events.md").read_text()
+    of_jobs, of_flows = (set(re.findall(r"^\| `(\w+)`", part, re.MULTILINE)) for part in text.split("\n## ")[1:3])
+    states = {str(state) for state in State} - {"blocked", "running"}
+    assert of_jobs == {"started", "progress", "log", *states, *written("event"), *outcomes()}
+    assert of_flows == {*written("news"), "succeeded", "failed", "canceled"}
+
+
+def written(table: str) -> set[str]:
+    """The types that functions write themselves into this table, as words."""
+    found = set()
+    for path in (ROOT / "src" / "leasehold" / "sql" / "functions").glob("*.sql"):
+        for statement in re.findall(rf"insert into leasehold\.{table} \(.*?;", path.read_text(), re.DOTALL):
+            found |= set(re.findall(r"(?:tenant_id|tenant_id\)), '([a-z]+)'", statement))
+            found |= set(re.findall(r"tenant, '([a-z]+)'", statement))
+    return found
+
+
+def outcomes() -> set[str]:
+    """How attempts can end, as the function says that ends them."""
+    finish = (ROOT / "src" / "leasehold" / "sql" / "functions" / "finish.sql").read_text()
+    return set(re.findall(r"'(\w+)'", finish.split("c_outcomes constant", 1)[1].split(";", 1)[0]))
+
+
+def test_every_type_of_webhook_stands_on_its_page() -> None:
+    text = (ROOT / "docs" / "howto" / "webhooks.md").read_text()
+    assert [type_ for type_ in openapi.EVENTS if type_ != "*" and f"`{type_}`" not in text] == []
 
 
 def links(page: Path) -> list[str]:

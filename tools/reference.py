@@ -4,6 +4,7 @@ Between two marks of a page, `<!-- NAME -->` and `<!-- /NAME -->`, stands what t
 by people. `tests/test_documented.py` fails when a page is not what this program would write.
 """
 
+import ast
 import re
 from collections.abc import Iterator
 from dataclasses import fields
@@ -41,6 +42,7 @@ def pages() -> dict[Path, str]:
         "settings.md": {"settings": _settings()},
         "http.md": _http_parts(),
         "metrics.md": _metrics_parts(),
+        "events.md": {"webhooks": _webhooks(), "lines": _lines()},
     }
     filled = {REFERENCE / name: _filled((REFERENCE / name).read_text(), made) for name, made in parts.items()}
     return filled | {REFERENCE / "openapi.json": openapi.text(bare_app())}
@@ -52,6 +54,36 @@ def _filled(text: str, parts: dict[str, str]) -> str:
         assert mark.search(text), f"the page has no marks for {name}"
         text = mark.sub(lambda found, part=part: f"{found[1]}\n{part}\n{found[2]}", text)  # type: ignore[misc]
     return text
+
+
+# -- events ---------------------------------------------------------------------------------------------------------
+
+
+def _webhooks() -> str:
+    rows = [f"| `{type_}` | {when} |" for type_, (when, _) in openapi.EVENTS.items()]
+    return "\n".join(["| type | when |", "|---|---|", *rows])
+
+
+def _lines() -> str:
+    """Every first word of a log line, and the level that it usually has."""
+    found: dict[str, set[str]] = {}
+    for path in sorted((REFERENCE.parents[1] / "src" / "leasehold").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Call) and _is_emit(node) and isinstance(node.args[0], ast.Constant):
+                found.setdefault(str(node.args[0].value), set()).add(_level(node))
+    rows = [f"| {line} | {', '.join(sorted(levels))} |" for line, levels in sorted(found.items())]
+    return "\n".join(["| line | level |", "|---|---|", *rows])
+
+
+def _is_emit(call: ast.Call) -> bool:
+    return isinstance(call.func, ast.Name) and call.func.id == "emit" and bool(call.args)
+
+
+def _level(call: ast.Call) -> str:
+    for keyword in call.keywords:
+        if keyword.arg == "level":
+            return " or ".join(re.findall(r"logging\.([A-Z]+)", ast.unparse(keyword.value))).lower() or "info"
+    return "info"
 
 
 # -- SQL ------------------------------------------------------------------------------------------------------------
