@@ -2,7 +2,7 @@
 
 import json
 import uuid
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass
 from typing import Any, Self
@@ -66,9 +66,9 @@ class Cluster:
             netloc = f"leasehold_{role}:{quote(self.passwords[role], safe='')}@{parts.hostname}:{parts.port}"
         return urlunsplit(parts._replace(netloc=netloc, path=f"/{database}"))
 
-    async def make_template(self) -> None:
+    async def make_template(self, install: Callable[[str], Awaitable[object]] = migrate.migrate) -> None:
         await migrate.create_database(self.admin_url, self.template)
-        await migrate.migrate(self.url(self.template))
+        await install(self.url(self.template))
         await migrate.let_in(self.admin_url, self.template, self.passwords)
         await self.administer(self.template, _BACK_DOOR)
 

@@ -11,7 +11,7 @@ from leasehold.errors import BadInput
 from leasehold.webhooks import BadSignature, verify
 from tests.cell import Cell
 from tests.net.world import page
-from tests.outside.hooks import Receiver, hooks_to, receiving, working
+from tests.outside.hooks import Receiver, always, hooks_to, receiving, working
 from tests.waiting import eventually
 
 
@@ -32,6 +32,28 @@ async def test_an_ordered_endpoint_gets_events_one_by_one_and_a_failure_holds_th
     assert ids(receiver) == [first, second, second, second, *others]
     assert receiver.accepted == sent
     assert receiver.most == 1
+
+
+async def test_an_ordered_endpoint_that_is_held_up_gets_all_in_order_later_and_slows_no_other(cell: Cell) -> None:
+    async with (
+        receiving(Receiver(always("500 Broken"))) as stuck,
+        receiving() as well,
+        hooks_to(cell, stuck, well) as hooks,
+    ):
+        held, _ = await hooks.add(stuck, ordered=True)
+        await hooks.add(well)
+        async with working(cell, hooks.settings):
+            sent = await hooks.emit(6)
+            await eventually(lambda: accepted(well, 6), what="all at the endpoint that answers")
+            await stuck.wait_for(1)
+            await hooks.hurry()
+            await stuck.wait_for(2)  # the first, once more
+            assert (set(ids(stuck)), stuck.accepted) == ({sent[0]}, [])
+            assert {one.state for one in await hooks.deliveries(endpoint=held)} == {"pending"}
+            stuck.answer = always()
+            await hooks.settled(hurry=True)
+    assert stuck.accepted == sent
+    assert sorted(well.accepted) == sorted(sent)
 
 
 async def accepted(receiver: Receiver, n: int) -> bool:

@@ -6,6 +6,7 @@ import pytest
 
 from leasehold import Context, Leasehold
 from leasehold.engine.database import Database
+from leasehold.engine.gates import Gates
 from leasehold.engine.politeness import wait_for_host
 from leasehold.net.robots import KEPT_SECONDS, RETRY_SECONDS
 from leasehold.settings import Settings
@@ -24,6 +25,12 @@ def app_with(settings: Settings) -> Leasehold:
     @app.handler("t.get", max_attempts=2, retry_base_s=0.01)
     async def get(ctx: Context, url: str) -> str:
         return (await ctx.fetch(url, polite=True)).text
+
+    @app.handler("t.plain", max_attempts=1)
+    async def plain(ctx: Context, how: str) -> str:
+        if how == "fails":
+            raise RuntimeError("the host does not answer")
+        return how
 
     @app.handler("t.audit", max_attempts=1)
     async def audit(ctx: Context, url: str) -> str:
@@ -128,6 +135,45 @@ async def test_a_turn_that_is_far_away_snoozes_the_job_and_nothing_is_counted(ce
         await cell.pass_time(101)
         assert (await shop.ended(job_id)).result == "home"
     assert paths(site) == ["/robots.txt", "/", "/"]
+
+
+async def test_who_waits_for_a_host_keeps_no_gate_from_others(cell: Cell, shop: Shop, api_db: Database) -> None:
+    site = Site({"/robots.txt": page(b"User-agent: *\nCrawl-delay: 50"), "/": page(b"home")})
+    await Gates(api_db, cell.tenant_a).set("shop", rate=1, per_s=10)
+    async with serving(site) as port, running(cell, app_with(polite(port)), polite(port)):
+        url = f"http://127.0.0.1:{port}/"
+        assert (await shop.run("t.get", url)).result == "home"
+        waits = await shop.enqueue("t.get", url, gate="shop")
+        assert await shop.attempted(waits) == [(1, "snoozed")]
+        other = await shop.enqueue("t.plain", "passes", gate="shop")
+        await cell.pass_time(11)
+        assert (await shop.ended(other)).result == "passes"
+        assert (await shop.get(waits)).state == "scheduled"
+        await cell.pass_time(101)
+        assert (await shop.ended(waits)).result == "home"
+
+
+async def test_a_probe_that_waits_for_a_host_leaves_its_place_to_another(
+    cell: Cell, shop: Shop, api_db: Database
+) -> None:
+    site = Site({"/robots.txt": page(b"User-agent: *\nCrawl-delay: 200"), "/": page(b"home")})
+    gates = Gates(api_db, cell.tenant_a)
+    await gates.set("shop", rate=100, per_s=1, failures=1, ratio=0.1, cooldown_s=30, probes=1)
+    async with serving(site) as port, running(cell, app_with(polite(port)), polite(port)):
+        url = f"http://127.0.0.1:{port}/"
+        assert (await shop.run("t.get", url)).result == "home"
+        assert (await shop.run("t.plain", "fails", gate="shop")).state == "dead"
+        assert (await gates.get("shop")).state == "open"
+        await cell.pass_time(37)
+        probe = await shop.enqueue("t.get", url, gate="shop")
+        assert await shop.attempted(probe) == [(1, "snoozed")]
+        assert (await gates.get("shop")).state == "half-open", "nothing was learnt"
+        other = await shop.enqueue("t.plain", "passes", gate="shop")
+        await cell.pass_time(31)
+        assert (await shop.ended(other)).result == "passes"
+        assert (await gates.get("shop")).state == "closed"
+        await cell.pass_time(401)
+        assert (await shop.ended(probe)).result == "home"
 
 
 async def test_an_isolated_attempt_is_polite_too(cell: Cell, shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:

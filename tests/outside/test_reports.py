@@ -5,6 +5,7 @@ import io
 import json
 import re
 import zipfile
+from functools import partial
 from html.parser import HTMLParser
 from typing import Any
 from uuid import UUID
@@ -25,6 +26,7 @@ from leasehold.secrets import Keys
 from tests.api.conftest import SECRET_KEY, client_of, make_key, settings_of
 from tests.cell import Cell
 from tests.outside.hooks import hooks_to, receiving, working
+from tests.waiting import eventually
 from tests.worker.running import FAST, Shop, running
 
 app = Leasehold(FAST)
@@ -249,6 +251,41 @@ async def test_a_report_over_http_and_by_a_link_without_a_key(cell: Cell, shop: 
         assert (await b.delete(f"/v1/reports/{report_id}")).status_code == 404
         assert (await a.delete(f"/v1/reports/{report_id}")).status_code == 204
         assert (await stranger.get(path)).status_code == 404, "a link leads nowhere once the report is removed"
+
+
+async def test_a_schedule_makes_a_report_each_week_and_its_link_ends(
+    cell: Cell, shop: Shop, services: Services
+) -> None:
+    order = {"report": "jobs", "format": "csv", "title": "The week", "keep_days": 30}
+    weekly = {"kind": "report.generate", "payload": order, "cron": "0 6 * * 1", "zone": "Europe/Berlin"}
+    key = await make_key(cell, cell.tenant_a)
+    async with client_of(services, key) as a, client_of(services) as stranger:
+
+        async def made(n: int) -> list[dict[str, Any]]:
+            found: list[dict[str, Any]] = (await a.get("/v1/reports")).json()["data"]
+            return found if len(found) >= n else []
+
+        assert (await a.put("/v1/schedules/weekly-report", json=weekly)).status_code in (200, 201)
+        for week in (1, 2):
+            await cell.pass_time(7 * 86_400)
+            async with running(cell, app, FAST):
+                done = await shop.run("t.work", "works")
+                [newest, *_] = found = await eventually(partial(made, week), what="the report of the week")
+            assert (len(found), newest["title"]) == (week, "The week")
+        address = f"/v1/reports/{newest['report_id']}"
+        linked = (await a.get(address)).json()["link"].removeprefix("https://jobs.example.com")
+        opened = await stranger.get(linked)
+        assert opened.status_code == 200
+        assert "t.work" in opened.text
+        brief = (await a.get(address, params={"link_hours": 0.0005})).json()["link"]
+        path = brief.removeprefix("https://jobs.example.com")
+
+        async def is_over() -> bool:
+            return (await stranger.get(path)).status_code == 403
+
+        await eventually(is_over, what="the end of the link")
+        assert (await stranger.get(linked)).status_code == 200, "that of the other is later"
+    assert done.state == "succeeded"
 
 
 async def test_a_link_holds_until_its_moment_and_no_longer(cell: Cell) -> None:

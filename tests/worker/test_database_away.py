@@ -98,7 +98,7 @@ async def test_a_report_that_the_database_refuses_for_a_while_is_made_when_it_ta
         job_id = await shop.enqueue("t.quick")
 
         async def failed() -> bool:
-            return log_lines.count("exchange failed") > 0
+            return log_lines.count("database unreachable") > 0
 
         await eventually(failed, what="a report that failed")
         await cell.change(refuse.format("return new"))  # a trigger could not be dropped without a lock on the table

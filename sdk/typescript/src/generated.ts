@@ -883,7 +883,7 @@ export interface ReportLinked {
   report_id: string;
   name: string;
   title: string;
-  format: "html" | "csv" | "json" | "xlsx";
+  format: "html" | "csv" | "json" | "xlsx" | "zip";
   media_type: string;
   sha256: string;
   size: number;
@@ -914,12 +914,12 @@ export interface ReportOrder {
   keep_days?: number;
 }
 
-/** What a job of kind `report.generate` made. `lines` are those of its table. */
+/** What a job of kind `report.generate` made, or one of a pack. `lines` are those of its table. */
 export interface ReportOut {
   report_id: string;
   name: string;
   title: string;
-  format: "html" | "csv" | "json" | "xlsx";
+  format: "html" | "csv" | "json" | "xlsx" | "zip";
   media_type: string;
   sha256: string;
   size: number;
@@ -1649,8 +1649,8 @@ export const shapes: { readonly [name: string]: Shape } = {
   ReasonOut: {"type": "object", "required": ["reason", "detail"], "properties": {"reason": {"type": "string"}, "detail": {"type": "string"}}},
   Registered: {"type": "object", "required": ["worker_id", "lease_s", "beat_s"], "properties": {"worker_id": {"type": "string", "format": "uuid"}, "lease_s": {"type": "number"}, "beat_s": {"type": "number"}}},
   ReportAsked: {"type": "object", "required": ["report_id", "state"], "properties": {"report_id": {"type": "string", "format": "uuid"}, "state": {"ref": "State"}}},
-  ReportLinked: {"type": "object", "required": ["report_id", "name", "title", "format", "media_type", "sha256", "size", "lines", "created_at", "expires_at", "link", "link_expires_at"], "properties": {"report_id": {"type": "string", "format": "uuid"}, "name": {"type": "string"}, "title": {"type": "string"}, "format": {"type": "string", "enum": ["html", "csv", "json", "xlsx"]}, "media_type": {"type": "string"}, "sha256": {"type": "string"}, "size": {"type": "integer"}, "lines": {"type": "integer"}, "created_at": {"type": "string", "format": "date-time"}, "expires_at": {"type": "string", "format": "date-time"}, "link": {"type": "string"}, "link_expires_at": {"type": "string", "format": "date-time"}}},
-  ReportOut: {"type": "object", "required": ["report_id", "name", "title", "format", "media_type", "sha256", "size", "lines", "created_at", "expires_at"], "properties": {"report_id": {"type": "string", "format": "uuid"}, "name": {"type": "string"}, "title": {"type": "string"}, "format": {"type": "string", "enum": ["html", "csv", "json", "xlsx"]}, "media_type": {"type": "string"}, "sha256": {"type": "string"}, "size": {"type": "integer"}, "lines": {"type": "integer"}, "created_at": {"type": "string", "format": "date-time"}, "expires_at": {"type": "string", "format": "date-time"}}},
+  ReportLinked: {"type": "object", "required": ["report_id", "name", "title", "format", "media_type", "sha256", "size", "lines", "created_at", "expires_at", "link", "link_expires_at"], "properties": {"report_id": {"type": "string", "format": "uuid"}, "name": {"type": "string"}, "title": {"type": "string"}, "format": {"type": "string", "enum": ["html", "csv", "json", "xlsx", "zip"]}, "media_type": {"type": "string"}, "sha256": {"type": "string"}, "size": {"type": "integer"}, "lines": {"type": "integer"}, "created_at": {"type": "string", "format": "date-time"}, "expires_at": {"type": "string", "format": "date-time"}, "link": {"type": "string"}, "link_expires_at": {"type": "string", "format": "date-time"}}},
+  ReportOut: {"type": "object", "required": ["report_id", "name", "title", "format", "media_type", "sha256", "size", "lines", "created_at", "expires_at"], "properties": {"report_id": {"type": "string", "format": "uuid"}, "name": {"type": "string"}, "title": {"type": "string"}, "format": {"type": "string", "enum": ["html", "csv", "json", "xlsx", "zip"]}, "media_type": {"type": "string"}, "sha256": {"type": "string"}, "size": {"type": "integer"}, "lines": {"type": "integer"}, "created_at": {"type": "string", "format": "date-time"}, "expires_at": {"type": "string", "format": "date-time"}}},
   ReportReady: {"type": "object", "required": ["report_id", "title", "format", "lines", "expires_at"], "properties": {"report_id": {"type": "string", "format": "uuid"}, "title": {"type": "string"}, "format": {"type": "string", "enum": ["html", "csv", "json", "xlsx"]}, "lines": {"type": "integer"}, "expires_at": {"type": "string", "format": "date-time"}}},
   Reports: {"type": "object", "required": ["data", "next_cursor", "has_more"], "properties": {"data": {"type": "array", "items": {"ref": "ReportOut"}}, "next_cursor": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "has_more": {"type": "boolean"}}},
   ScheduleOut: {"type": "object", "required": ["schedule_id", "tenant_id", "name", "kind", "payload", "options", "tick_as", "cron", "every_s", "at", "zone", "starts_at", "ends_at", "jitter_s", "overlap", "catch_up", "catch_up_max", "origin", "edited", "paused", "revision", "next_at", "last_at", "last_job", "created_at", "updated_at", "words", "next_runs"], "properties": {"schedule_id": {"type": "string", "format": "uuid"}, "tenant_id": {"type": "string", "format": "uuid"}, "name": {"type": "string"}, "kind": {"type": "string"}, "payload": {}, "options": {}, "tick_as": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "cron": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "every_s": {"anyOf": [{"type": "integer"}, {"type": "null"}]}, "at": {"anyOf": [{"type": "string", "format": "date-time"}, {"type": "null"}]}, "zone": {"type": "string"}, "starts_at": {"anyOf": [{"type": "string", "format": "date-time"}, {"type": "null"}]}, "ends_at": {"anyOf": [{"type": "string", "format": "date-time"}, {"type": "null"}]}, "jitter_s": {"type": "integer"}, "overlap": {"type": "string"}, "catch_up": {"type": "string"}, "catch_up_max": {"type": "integer"}, "origin": {"type": "string", "enum": ["api", "code"]}, "edited": {"type": "boolean"}, "paused": {"type": "boolean"}, "revision": {"type": "integer"}, "next_at": {"anyOf": [{"type": "string", "format": "date-time"}, {"type": "null"}]}, "last_at": {"anyOf": [{"type": "string", "format": "date-time"}, {"type": "null"}]}, "last_job": {"anyOf": [{"type": "string", "format": "uuid"}, {"type": "null"}]}, "created_at": {"type": "string", "format": "date-time"}, "updated_at": {"type": "string", "format": "date-time"}, "words": {"type": "string"}, "next_runs": {"type": "array", "items": {"type": "string", "format": "date-time"}}}},
