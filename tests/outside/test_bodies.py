@@ -12,7 +12,16 @@ from leasehold.context import SyncContext
 from leasehold.engine import bodies, jobs, upkeep
 from leasehold.engine.bodies import MAX_PACKED, Bodies
 from leasehold.engine.database import Database
-from leasehold.errors import BadInput, BadSetting, Conflict, FetchError, FetchUnreachable, NotFound, TooLarge
+from leasehold.errors import (
+    BadInput,
+    BadSetting,
+    Conflict,
+    FetchError,
+    FetchTooLarge,
+    FetchUnreachable,
+    NotFound,
+    TooLarge,
+)
 from leasehold.net.objects import ObjectStore
 from leasehold.settings import Settings
 from tests.cell import Cell
@@ -242,6 +251,16 @@ async def test_a_store_in_trouble_or_that_refuses_is_told_apart_and_nothing_is_k
                 await of_a(cell, worker_db, wrong).put(LARGE)
         assert SECRET not in str(refused.value)
     assert await rows(cell) == []
+
+
+async def test_an_object_that_is_missing_and_one_that_is_too_large_are_told_apart_however_little_is_taken() -> None:
+    async with bucket() as store, ObjectStore(store.settings(FAST)) as objects:
+        await objects.put("here", b"1234")
+        assert await objects.get("here", max_bytes=4) == b"1234"
+        with pytest.raises(FetchTooLarge):
+            await objects.get("here", max_bytes=3)
+        with pytest.raises(NotFound):
+            await objects.get("nowhere", max_bytes=3)
 
 
 async def test_a_worker_uses_the_store_that_its_settings_name(cell: Cell, shop: Shop) -> None:

@@ -9,11 +9,14 @@ from hashlib import sha256
 from types import TracebackType
 from typing import Self
 
-from leasehold.errors import BadSetting, FetchError, FetchUnreachable, NotFound
+from leasehold.errors import BadSetting, FetchError, FetchTooLarge, FetchUnreachable, NotFound
 from leasehold.net.answer import Fetched
 from leasehold.net.fetch import Fetcher
 from leasehold.net.urls import Url, parse_url
 from leasehold.settings import Settings
+
+#: What the store says when it has no object, or refuses.
+_WORDS_BYTES = 100_000
 
 
 class ObjectStore:
@@ -48,14 +51,18 @@ class ObjectStore:
         await self._ask("PUT", key, data)
 
     async def get(self, key: str, *, max_bytes: int) -> bytes:
-        return (await self._ask("GET", key, max_bytes=max_bytes)).body
+        # however little the caller takes, the store's own words about an object must fit
+        body = (await self._ask("GET", key, max_bytes=max(max_bytes, _WORDS_BYTES))).body
+        if len(body) > max_bytes:
+            raise FetchTooLarge(f"the object has more than {max_bytes} bytes")
+        return body
 
     async def delete(self, key: str) -> None:
         """One that is not there is gone, too."""
         with suppress(NotFound):
             await self._ask("DELETE", key)
 
-    async def _ask(self, method: str, key: str, data: bytes = b"", *, max_bytes: int = 100_000) -> Fetched:
+    async def _ask(self, method: str, key: str, data: bytes = b"", *, max_bytes: int = _WORDS_BYTES) -> Fetched:
         url = parse_url(f"{self._base}{key}")
         headers = {
             "x-amz-content-sha256": sha256(data).hexdigest(),
