@@ -45,8 +45,8 @@ class Backend:
         self._settings = settings
         self._prepare = prepare
         self.db = db or Database(target(settings, Role.API))
-        self._group = GroupCommit(self.db)
         self._notifier = Notifier(self.db)
+        self._group = GroupCommit(self.db, self._notifier)
         self._broker = Broker(settings) if settings.amqp_url else None
         self._tenants: dict[str | UUID, tuple[UUID, str | None]] = {}  # and their cells
         self._cells: dict[str, Backend] = {}
@@ -94,14 +94,18 @@ class Backend:
         options: Mapping[str, Any],
         keys: Sequence[str | None] | None,
     ) -> list[Enqueued]:
+        woken = False
         if isinstance(options.get("gate"), list):  # one for each payload: these options are for nobody else
             made = await jobs.enqueue(self.db, tenant, kind, payloads, options, keys=keys)
         elif tracing.is_on():
-            made = await self._enqueue_traced(tenant, kind, payloads, options, keys)
+            made, woken = await self._enqueue_traced(tenant, kind, payloads, options, keys)
         else:
-            made = await self._group.enqueue(tenant, kind, payloads, payload.encode(options, what="options"), keys)
+            text = payload.encode(options, what="options")
+            made, woken = await self._group.enqueue(
+                tenant, kind, payloads, text, keys, queue=str(options.get("queue") or "")
+            )
         if any(job.created and job.state is not State.SCHEDULED for job in made):
-            self.announce(options.get("queue"))
+            self.announce(options.get("queue"), woken=woken)
         return made
 
     async def _enqueue_traced(
@@ -111,14 +115,15 @@ class Backend:
         payloads: Sequence[str],
         options: Mapping[str, Any],
         keys: Sequence[str | None] | None,
-    ) -> list[Enqueued]:
+    ) -> tuple[list[Enqueued], bool]:
         with tracing.span(f"enqueue {kind}", "producer", parent=options.get("traceparent"), leasehold__kind=kind):
             text = payload.encode({**options, "traceparent": tracing.traceparent()}, what="options")
-            return await self._group.enqueue(tenant, kind, payloads, text, keys)
+            return await self._group.enqueue(tenant, kind, payloads, text, keys, queue=str(options.get("queue") or ""))
 
-    def announce(self, queue: str | None = None) -> None:
-        """Wake workers: call it after jobs were committed. Without a queue, those of every queue."""
-        self._notifier.notify(queue or "")
+    def announce(self, queue: str | None = None, *, woken: bool = False) -> None:
+        """Wake workers, unless they are: call it after jobs were committed. Without a queue, those of every queue."""
+        if not woken:
+            self._notifier.notify(queue or "")
         if self._broker:
             self._broker.trigger()
 

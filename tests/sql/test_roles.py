@@ -204,6 +204,7 @@ OF_ALL_TENANTS = {
     "get_robots": WORKER,  # what a site tells everybody
     "put_robots": WORKER,
     "wait_for_host": WORKER,
+    "wake": API | WORKER,
     "announce_object": WORKER,
     "list_loose": WORKER,
     "forget_objects": WORKER,

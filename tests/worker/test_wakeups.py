@@ -4,11 +4,15 @@ import asyncio
 import os
 import signal
 
+import pytest
+
 from leasehold.app import Leasehold
+from leasehold.client import Backend, Client
 from leasehold.context import Context
 from leasehold.engine.database import Database, Role, Target
 from leasehold.engine.wakeups import Listener, Notifier
 from leasehold.job import State
+from leasehold.settings import Settings
 from tests.cell import Cell
 from tests.waiting import eventually
 from tests.worker.proxy import proxied
@@ -69,6 +73,32 @@ async def test_notifications_of_one_process_are_coalesced(cell: Cell, worker_db:
         await done.wait()
         await notifier.close()
     assert heard == ["default", "last"]
+
+
+async def test_a_lone_enqueue_tells_with_its_own_commit(
+    cell: Cell, worker_db: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    heard: asyncio.Queue[str] = asyncio.Queue()
+    async with Listener(worker_db.target, heard.put_nowait) as listener:
+        await listener.listening.wait()
+        assert await heard.get() == "", "what was sent before it listened"
+        monkeypatch.setattr(worker_db, "notify", None)  # it could not tell them after its commit
+        await Client(Backend(Settings(), worker_db), cell.tenant_a).enqueue("t.work", queue="default")
+        assert await heard.get() == "default"
+
+
+async def test_an_enqueue_beside_another_that_tells_waits_for_nothing_and_tells_afterwards(
+    cell: Cell, worker_db: Database
+) -> None:
+    heard: asyncio.Queue[str] = asyncio.Queue()
+    backend = Backend(Settings(), worker_db)
+    async with Listener(worker_db.target, heard.put_nowait) as listener, worker_db.transaction() as other:
+        await listener.listening.wait()
+        assert await heard.get() == "", "what was sent before it listened"
+        assert await other.fetchval("select leasehold.wake('elsewhere', '')")
+        await Client(backend, cell.tenant_a).enqueue("t.work", queue="default")
+        assert await heard.get() == "default"
+        await backend.send_waiting()
 
 
 async def test_a_notification_that_cannot_be_sent_is_no_error(cell: Cell) -> None:

@@ -67,6 +67,13 @@ class Target:
         return (await locate(self)).url if self.cell else self.listen_url or self.url
 
 
+class Wake(NamedTuple):
+    """What a call's own transaction is to tell, if it can: see wake.sql."""
+
+    channel: str
+    queue: str
+
+
 class Place(NamedTuple):
     """Where a database is; the epoch of one that never moves is 0."""
 
@@ -154,38 +161,62 @@ class Database:
         self, function: str, *args: Any, tenant: UUID | None = None, connection: asyncpg.Connection | None = None
     ) -> list[asyncpg.Record]:
         """Rows of one SQL function, called in a transaction of its own, or in that of ``connection``."""
+        return await self._call_where_it_is(function, args, tenant, connection, None)
+
+    async def call_and_wake(
+        self, function: str, *args: Any, tenant: UUID | None = None, wake: Wake
+    ) -> list[asyncpg.Record]:
+        """The same in a transaction of its own that wakes workers if it can; ``woken`` is its last column."""
+        return await self._call_where_it_is(function, args, tenant, None, wake)
+
+    async def _call_where_it_is(
+        self,
+        function: str,
+        args: tuple[Any, ...],
+        tenant: UUID | None,
+        connection: asyncpg.Connection | None,
+        wake: Wake | None,
+    ) -> list[asyncpg.Record]:
         while True:
             epoch = self.epoch
             try:
-                return await self._call(function, args, tenant, connection)
+                return await self._call(function, args, tenant, connection, wake)
             except Moved:
                 if connection is not None:
                     raise
                 await self._follow(epoch)
 
     async def _call(
-        self, function: str, args: tuple[Any, ...], tenant: UUID | None, connection: asyncpg.Connection | None
+        self,
+        function: str,
+        args: tuple[Any, ...],
+        tenant: UUID | None,
+        connection: asyncpg.Connection | None,
+        wake: Wake | None,
     ) -> list[asyncpg.Record]:
         with translated():
             if connection is not None:
                 if tenant is not None:
                     await self._set_tenant(connection, tenant)
-                return await self._fetch(connection, function, args)
+                return await self._fetch(connection, function, args, wake=wake)
             for _ in range(_ROLLED_BACK_TRIES):
                 try:
-                    return await self._call_alone(function, args, tenant)
+                    return await self._call_alone(function, args, tenant, wake)
                 except _ROLLED_BACK:  # nothing of it happened
                     continue
-            return await self._call_alone(function, args, tenant)
+            return await self._call_alone(function, args, tenant, wake)
 
-    async def _call_alone(self, function: str, args: tuple[Any, ...], tenant: UUID | None) -> list[asyncpg.Record]:
+    async def _call_alone(
+        self, function: str, args: tuple[Any, ...], tenant: UUID | None, wake: Wake | None
+    ) -> list[asyncpg.Record]:
         if not self.target.pooled:
+            enter = self.target.cell is not None
             async with self._opened().connection() as own:
-                return await self._fetch(own, function, args, tenant=tenant, enter=self.target.cell is not None)
+                return await self._fetch(own, function, args, tenant=tenant, enter=enter, wake=wake)
         # Behind a pooler even one statement takes a transaction: the driver prepares it in one message and runs it
         # in another, and outside a transaction the second may reach a server that prepared somebody else's.
         async with self._opened().connection() as own, self._within(own, tenant):
-            return await self._fetch(own, function, args)
+            return await self._fetch(own, function, args, wake=wake)
 
     async def value(self, function: str, *args: Any, tenant: UUID | None = None) -> Any:
         """The one value of one SQL function."""
@@ -269,21 +300,40 @@ class Database:
         *,
         tenant: UUID | None = None,
         enter: bool = False,
+        wake: Wake | None = None,
     ) -> list[asyncpg.Record]:
-        holes = ", ".join(f"${number}" for number in range(1, len(args) + 1))
-        statement = f'select f.* from "{self.target.schema}".{function}({holes}) f'
-        # One statement, so one round trip: it sets the tenant for its own transaction. That the function depends on the
-        # setting's row (and offset keeps the two apart) makes certain which of them runs first.
+        statement = _statement(self.target.schema, function, len(args), wake is not None, tenant is not None, enter)
+        if wake is not None:
+            args = (*args, *wake)
         if tenant is not None:
-            setting = f"select set_config('leasehold.tenant', ${len(args) + 1}, true) as tenant offset 0"
-            statement = f"select f.* from ({setting}) s, lateral ({statement} where s.tenant <> '' offset 0) f"
             args = (*args, str(tenant))
         if enter:
-            entering = f'select "{self.target.schema}".enter_cell(${len(args) + 1}) as entered offset 0'
-            statement = f"select f.* from ({entering}) e, lateral ({statement} where e.entered offset 0) f"
             args = (*args, self.epoch)
         rows: list[asyncpg.Record] = await connection.fetch(statement, *args)
         return rows
+
+
+@cache
+def _statement(schema: str, function: str, args: int, wake: bool, tenant: bool, enter: bool) -> str:
+    """A call of the function. What else it does stands in the same statement, so all is one round trip.
+
+    That a function depends on the row of what is done before it (and offset keeps the two apart) makes certain which of
+    them runs first.
+    """
+    holes = [f"${number}" for number in range(1, args + 5)]
+    call = f'"{schema}".{function}({", ".join(holes[:args])}) f'
+    del holes[:args]
+    if wake:
+        statement = f'select f.*, "{schema}".wake({holes.pop(0)}, {holes.pop(0)}) as woken from {call}'
+    else:
+        statement = f"select f.* from {call}"
+    if tenant:
+        setting = f"select set_config('leasehold.tenant', {holes.pop(0)}, true) as tenant offset 0"
+        statement = f"select f.* from ({setting}) s, lateral ({statement} where s.tenant <> '' offset 0) f"
+    if enter:
+        entering = f'select "{schema}".enter_cell({holes.pop(0)}) as entered offset 0'
+        statement = f"select f.* from ({entering}) e, lateral ({statement} where e.entered offset 0) f"
+    return statement
 
 
 #: What the driver raises, before it asks the server, for a value that does not fit its parameter: a lone surrogate in a

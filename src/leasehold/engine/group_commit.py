@@ -12,6 +12,7 @@ from uuid import UUID
 
 from leasehold.engine import jobs
 from leasehold.engine.database import Database
+from leasehold.engine.wakeups import Notifier
 from leasehold.errors import LeaseholdError, Unreachable
 from leasehold.job import Enqueued
 
@@ -37,8 +38,9 @@ class _Request:
 class GroupCommit:
     """Enqueues for many concurrent callers over one connection at a time."""
 
-    def __init__(self, db: Database) -> None:
+    def __init__(self, db: Database, notifier: Notifier) -> None:
         self._db = db
+        self._notifier = notifier
         self._waiting: list[_Request] = []
         self._busy = False  # an enqueue is under way
         self._running: asyncio.Task[None] | None = None  # serves those who wait
@@ -50,14 +52,19 @@ class GroupCommit:
         payloads: Sequence[str],
         options: str,
         keys: Sequence[str | None] | None = None,
-    ) -> list[Enqueued]:
+        *,
+        queue: str = "",
+    ) -> tuple[list[Enqueued], bool]:
+        """The jobs, and whether the workers of this queue were told with the commit. If not, the caller sees to it."""
         if self._busy:
             request = _Request(tenant=tenant, kind=kind, options=options, payloads=payloads, keys=keys)
             self._waiting.append(request)
-            return await asyncio.shield(request.answer)
+            return await asyncio.shield(request.answer), False
         self._busy = True
         try:
-            return await jobs.enqueue_text(self._db, tenant, kind, payloads, options, keys=keys)
+            if len(payloads) == 1 and (wake := self._notifier.take_turn(queue)):
+                return await jobs.enqueue_and_wake(self._db, tenant, kind, payloads, options, wake, keys=keys)
+            return await jobs.enqueue_text(self._db, tenant, kind, payloads, options, keys=keys), False
         finally:
             self._busy = False
             self._go_on()

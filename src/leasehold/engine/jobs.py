@@ -8,7 +8,7 @@ from uuid import UUID
 import asyncpg
 
 from leasehold import payload
-from leasehold.engine.database import Database
+from leasehold.engine.database import Database, Wake
 from leasehold.job import Attempt, Ended, Enqueued, Event, Grant, Job, LogLine, Reason, State
 
 _STATES = {str(state): state for state in State}
@@ -42,6 +42,21 @@ async def enqueue_text(
     """The same with the options as JSON text, and in a transaction that is open already if there is one."""
     rows = await db.call("enqueue", kind, payloads, options, keys, tenant=tenant, connection=connection)
     return [Enqueued(job_id, _STATES[state], created) for job_id, state, created in rows]
+
+
+async def enqueue_and_wake(
+    db: Database,
+    tenant: UUID,
+    kind: str,
+    payloads: Sequence[str],
+    options: str,
+    wake: Wake,
+    *,
+    keys: Sequence[str | None] | None = None,
+) -> tuple[list[Enqueued], bool]:
+    """The same, and whether workers were told with the commit."""
+    rows = await db.call_and_wake("enqueue", kind, payloads, options, keys, tenant=tenant, wake=wake)
+    return [Enqueued(job_id, _STATES[state], created) for job_id, state, created, _ in rows], rows[0]["woken"]
 
 
 async def enqueue_for(

@@ -14,7 +14,7 @@ from typing import Any, Self
 
 import asyncpg
 
-from leasehold.engine.database import Database, Target, translated
+from leasehold.engine.database import Database, Target, Wake, translated
 from leasehold.errors import LeaseholdError
 from leasehold.log import emit
 
@@ -117,7 +117,11 @@ class Listener:
 
 
 class Notifier:
-    """Tells idle workers that a queue has work: after the commit, coalesced, and never a reason to fail."""
+    """Tells idle workers that a queue has work: coalesced, and never a reason to fail.
+
+    It does so after the commit, in a transaction of its own. A lone enqueue that has its turn tells them with its own
+    commit instead, which saves whoever waits for the job a round trip.
+    """
 
     def __init__(self, db: Database, *, channel: str | None = None, every_s: float = COALESCE_SECONDS) -> None:
         self._db = db
@@ -132,6 +136,13 @@ class Notifier:
         self._waiting.add(queue)
         if self._task is None or self._task.done():
             self._task = asyncio.create_task(self._send_waiting())
+
+    def take_turn(self, queue: str = "") -> Wake | None:
+        """The wake-up that the next enqueue may carry itself, if it is time for one."""
+        if self._waiting or time.monotonic() < self._sent_at + self._every_s:
+            return None
+        self._sent_at = time.monotonic()
+        return Wake(self._channel, queue)
 
     async def close(self) -> None:
         """Send what waits."""
