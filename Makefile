@@ -12,10 +12,10 @@ MINUTES ?= 2
 menu:
 	@echo "make setup        the development environment in $(VENV)"
 	@echo "make up           PostgreSQL, schema and a worker, until Ctrl-C"
-	@echo "make test         every test, on a real PostgreSQL of its own"
+	@echo "make test         the tests, on a real PostgreSQL of their own; the long ones are left to make verify"
 	@echo "make check        format, lint, types, import contracts, the types of the TypeScript SDK, known vulnerabilities"
-	@echo "make verify       the tests again on every other PostgreSQL found, two minutes of chaos, the wheel, and the"
-	@echo "                  TypeScript SDK (needs Node 20)"
+	@echo "make verify       the long tests, those of SQL again on every other PostgreSQL found, two minutes of chaos, the"
+	@echo "                  wheel, and the TypeScript SDK (needs Node 20)"
 	@echo "make lock         pin all dependencies again, with hashes, in requirements/"
 	@echo "make audit        known vulnerabilities in what is pinned  (asks the advisory database of the index)"
 	@echo "make sbom         what the image holds, as CycloneDX, in dist/"
@@ -29,7 +29,7 @@ up: $(VENV)/.runtime
 	@$(BIN)/leasehold up
 
 test: $(VENV)/.dev
-	$(BIN)/pytest -n 3 --dist worksteal $(TESTS)
+	$(BIN)/pytest -n 3 --dist worksteal $(if $(filter tests,$(TESTS)),-m "not long") $(TESTS)
 
 check: $(VENV)/.dev
 	$(BIN)/ruff format --check src tests tools examples benchmarks

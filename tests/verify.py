@@ -1,4 +1,4 @@
-"""``python -m tests.verify``: the tests on every other PostgreSQL, chaos, the wheel in its own venv, the SDK."""
+"""``python -m tests.verify``: the long tests, SQL on every other PostgreSQL, chaos, the wheel in its venv, the SDK."""
 
 import json
 import os
@@ -41,6 +41,7 @@ def checks(folder: Path) -> Iterator[Check]:
     if not others:
         yield "another PostgreSQL than the embedded one is there", no_other_version
     yield "two minutes of chaos break no invariant", lambda: chaos_breaks_nothing(chaos, folder)
+    yield "the long tests", run_long_tests
     yield "every page in both colours and both widths", look_at_pages
     yield "the wheel is built", lambda: build_wheel(folder)
     yield "the wheel holds every SQL file, template and asset, and the mark of types", lambda: inspect_wheel(folder)
@@ -107,6 +108,13 @@ def run_tests(found: Binaries) -> None:
         ],
         LEASEHOLD_PG_BIN=str(found.bin),
     )
+
+
+def run_long_tests() -> None:
+    """Those of SQL have run above, unless this machine has one PostgreSQL alone."""
+    more = ["--ignore", "tests/sql"] if other_versions() else []
+    said = run([sys.executable, "-m", "pytest", "-q", "-n", "3", "--dist", "worksteal", "-m", "long", *more, "tests"])
+    print("\n".join(said.splitlines()[-22:]))  # the slowest of them
 
 
 # -- chaos ----------------------------------------------------------------------------------------------------------
@@ -264,11 +272,12 @@ def run_sdk_tests(npm: str) -> None:
     run([npm, "test", "--prefix", str(SDK)], LEASEHOLD_TEST_PYTHON=sys.executable, LEASEHOLD_CORPORA=str(CORPORA))
 
 
-def run(command: list[str], **more: str) -> None:
+def run(command: list[str], **more: str) -> str:
     done = subprocess.run(command, cwd=ROOT, env=environment(more), capture_output=True, text=True)
     if done.returncode != 0:
         tail = "\n".join((done.stdout + done.stderr).splitlines()[-40:])
         raise RuntimeError(f"{' '.join(command)} ended with exit code {done.returncode}:\n{tail}")
+    return done.stdout
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import asyncpg
+import pytest
 
 from leasehold.engine.database import Role
 from leasehold.postgres import Home, postmaster
@@ -29,6 +30,7 @@ async def administer(home: Path, *statements: str) -> list[asyncpg.Record]:
         await connection.close()
 
 
+@pytest.mark.long
 async def test_only_a_migration_logs_in_as_anybody_but_our_roles(home: Path) -> None:
     env = {"LEASEHOLD_HOME": str(home), "LEASEHOLD_POLL_SECONDS": "0.05"}
     with started("up", "--json", env=env) as up:

@@ -46,6 +46,7 @@ async def test_up_says_where_it_is_in_one_line_of_json_and_the_folder_is_all_a_c
         assert up.stopped().code == 0
 
 
+@pytest.mark.long
 async def test_up_with_the_demo_shows_work_of_every_kind(home: Path) -> None:
     with started("up", "--demo", "--json", env=at(home)) as up:
         connection = await asyncpg.connect(up.document()["database_url"])

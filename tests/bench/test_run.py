@@ -17,6 +17,8 @@ from leasehold.errors import BadInput
 from leasehold.settings import Settings
 from tests.cli.program import Said, started
 
+pytestmark = pytest.mark.long
+
 TINY = ("--scale", "0.01", "--reps", "1")
 MEASURES = {
     "W,X": [

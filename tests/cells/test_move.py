@@ -25,6 +25,8 @@ from tests.cells.places import Place, Places
 from tests.cli.program import leasehold
 from tests.waiting import eventually
 
+pytestmark = pytest.mark.long
+
 OLD, NEW, HOME = "old", "new", "home"
 #: Each step, and what somebody does meanwhile, and where, so that it cannot end before the mover is killed.
 STEPS: dict[str, tuple[str, str] | None] = {

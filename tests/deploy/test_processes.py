@@ -10,10 +10,14 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+import pytest
+
 from leasehold.postgres import Home, Server, ephemeral_home, find_binaries
 from tests.cli.program import leasehold, started
 from tests.deploy.files import DEPLOY, documents
 from tests.waiting import until
+
+pytestmark = pytest.mark.long
 
 [COMPOSE] = documents(DEPLOY / "compose.yaml")
 PASSWORDS = {f"LEASEHOLD_{role}_PASSWORD": f"the {role} pass'word" for role in ("API", "WORKER", "OPERATOR")}

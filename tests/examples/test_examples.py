@@ -11,6 +11,8 @@ import pytest
 from leasehold.testing import Kit
 from tests.cli.program import Said, leasehold, started
 
+pytestmark = pytest.mark.long
+
 EXAMPLES = Path(__file__).parents[2] / "examples"
 ON_SCREEN = {
     "01_enqueue.py": ["the same key is the same job: True", "succeeded Hello, Ada!"],

@@ -23,6 +23,8 @@ from tests.waiting import eventually
 from tests.worker.proxy import Proxy, proxied
 from tests.worker.running import ENVIRONMENT, Shop
 
+pytestmark = pytest.mark.long
+
 APP = "tests.faults.apps:app"
 
 

@@ -17,6 +17,8 @@ from tests.faults.sink import has_drained
 from tests.waiting import eventually
 from tests.worker.running import ENVIRONMENT, Shop
 
+pytestmark = pytest.mark.long
+
 JOBS = 210
 KILLS = 200
 NURSERY = (sys.executable, "-m", "tests.faults.nursery")

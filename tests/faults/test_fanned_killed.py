@@ -2,9 +2,13 @@
 
 from uuid import UUID
 
+import pytest
+
 from tests.cell import Cell
 from tests.faults.apps import TABLE
 from tests.faults.fanned import drive, violations
+
+pytestmark = pytest.mark.long
 
 FLOW, BARRIER, LEAF = UUID(int=1), UUID(int=2), UUID(int=3)
 #: A barrier that began a second before the end of its leaf.

@@ -7,6 +7,8 @@ import pytest
 from tests.cell import Cell
 from tests.faults.gated import drive, starts_of, violations
 
+pytestmark = pytest.mark.long
+
 
 @pytest.mark.parametrize("seed", [1])
 async def test_rates_and_gaps_hold_whoever_dies(cell: Cell, tmp_path: Path, seed: int) -> None:

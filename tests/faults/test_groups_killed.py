@@ -9,6 +9,8 @@ from tests.cell import Cell
 from tests.faults.grouped import attempts_of, drive, violations
 from tests.faults.history import Expected, check
 
+pytestmark = pytest.mark.long
+
 
 @pytest.mark.parametrize("seed", [1])
 async def test_limits_and_order_of_groups_hold_whoever_dies(cell: Cell, tmp_path: Path, seed: int) -> None:

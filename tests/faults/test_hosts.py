@@ -21,7 +21,10 @@ from tests.faults.test_postgres_killed import Caller
 from tests.waiting import eventually, until
 from tests.worker.running import ENVIRONMENT, Shop
 
-pytestmark = pytest.mark.skipif(not can_be_made(), reason="network namespaces need root and iproute2")
+pytestmark = [
+    pytest.mark.long,
+    pytest.mark.skipif(not can_be_made(), reason="network namespaces need root and iproute2"),
+]
 
 APP = "tests.faults.apps:app"
 LEASE = {"LEASEHOLD_LEASE_SECONDS": "4", "LEASEHOLD_SLOTS": "8"}

@@ -7,6 +7,8 @@ from contextlib import ExitStack
 from pathlib import Path
 from uuid import UUID
 
+import pytest
+
 from leasehold.engine import jobs
 from leasehold.engine.database import Database, Role, Target
 from leasehold.errors import LeaseholdError
@@ -17,6 +19,8 @@ from tests.faults.history import Expected, check
 from tests.faults.sink import drained, effects, more_than
 from tests.waiting import eventually
 from tests.worker.running import ENVIRONMENT
+
+pytestmark = pytest.mark.long
 
 APP = "tests.faults.apps:app"
 

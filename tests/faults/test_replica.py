@@ -29,6 +29,8 @@ from tests.faults.sink import drained, effects, more_than
 from tests.waiting import PATIENCE_SECONDS, eventually
 from tests.worker.running import ENVIRONMENT
 
+pytestmark = pytest.mark.long
+
 APP = "tests.faults.apps:app"
 #: Long: nothing that a test does in between makes the replica too old by itself.
 BOUND_SECONDS = PATIENCE_SECONDS

@@ -16,6 +16,8 @@ from tests.faults.sink import drained, effects, more_than
 from tests.waiting import eventually
 from tests.worker.running import ENVIRONMENT, Shop
 
+pytestmark = pytest.mark.long
+
 APP = "tests.faults.apps:app"
 NAMES = ("first", "second")
 

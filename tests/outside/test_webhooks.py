@@ -261,6 +261,7 @@ async def test_those_who_find_it_busy_come_back_one_after_the_other(cell: Cell) 
     assert [round(row["s"] / 10) for row in sorted(moments, key=lambda row: row["s"])] == [1, 2, 3]
 
 
+@pytest.mark.long
 async def test_a_receiver_that_hangs_slows_nobody_else(cell: Cell) -> None:
     """Fewer slots than deliveries to the one that hangs: it gets one at a time, and then it rests."""
     hanging, quick = Receiver(lambda n: None), Receiver()

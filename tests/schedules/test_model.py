@@ -286,6 +286,7 @@ MUTANTS = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("mutant", MUTANTS)
 def test_the_machine_finds_a_planted_mutant(cluster: Cluster, mutant: str) -> None:
     name, before, after = MUTANTS[mutant]

@@ -377,6 +377,7 @@ MUTANTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
 }  # fmt: skip
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("mutant", MUTANTS)
 def test_the_machine_finds_a_planted_mutant(cluster: Cluster, mutant: str) -> None:
     with machine(cluster) as lives:

@@ -318,6 +318,7 @@ MUTANTS = {
 }  # fmt: skip
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("mutant", MUTANTS)
 def test_the_machine_finds_a_planted_mutant(cluster: Cluster, mutant: str) -> None:
     with on_a_database(cluster, Lives) as lives:

@@ -12,6 +12,7 @@ from uuid import UUID
 
 import asyncpg
 import httpx
+import pytest
 
 from leasehold.engine.database import Role
 from leasehold.postgres import Home, Server, ephemeral_home
@@ -24,6 +25,8 @@ from tests.upgrade.app import TABLE
 from tests.upgrade.releases import Program, following, kept, unpacked
 from tests.waiting import eventually, until
 from tests.worker.running import ENVIRONMENT
+
+pytestmark = pytest.mark.long
 
 APP = "tests.upgrade.app:app"
 #: PostgreSQL tells of everybody who has waited for a lock for so long: its deadlock_timeout.

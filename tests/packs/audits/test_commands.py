@@ -23,6 +23,7 @@ def newest_run(site: dict[str, str]) -> str:
     return str(command("audits", "list", "--json", env=site).json[0]["run_id"])
 
 
+@pytest.mark.long
 def test_the_commands_of_the_tutorial_do_what_it_says(site: dict[str, str]) -> None:
     port = free_port()
     site |= {"LEASEHOLD_FETCH_ALLOW": f"127.0.0.1:{port}", "LEASEHOLD_FETCH_GAP_SECONDS": "0.001"}

@@ -1,6 +1,10 @@
 """A short version of ``python -m tests.packs.audits.killed``."""
 
+import pytest
+
 from tests.packs.audits.killed import compare
+
+pytestmark = pytest.mark.long
 
 
 async def test_an_audit_leaves_the_same_when_workers_the_server_and_postgresql_are_killed() -> None:

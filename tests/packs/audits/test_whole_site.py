@@ -23,6 +23,8 @@ from tests.packs.audits.held import Held
 from tests.packs.audits.test_runs import HTML, Auditor, Opened, auditing, document, only
 from tests.worker.running import FAST, running
 
+pytestmark = pytest.mark.long
+
 __all__ = ["auditing"]
 PNG = "Content-Type: image/png"
 

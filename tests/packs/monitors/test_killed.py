@@ -2,11 +2,15 @@
 
 import random
 
+import pytest
+
 from leasehold_packs.monitors import pack
 from leasehold_packs.monitors.handlers import QUEUES
 from tests.net.world import Site, serving
 from tests.packs.killer import prepared
 from tests.packs.monitors.killed import Days
+
+pytestmark = pytest.mark.long
 
 
 async def test_days_leave_the_same_when_workers_the_server_and_postgresql_are_killed() -> None:

@@ -86,6 +86,7 @@ def test_the_demo_needs_a_worker_and_nothing_else(site: dict[str, str]) -> None:
     assert "2 passports of single batteries are active" in said.err
 
 
+@pytest.mark.long
 def test_the_commands_of_the_tutorial_do_what_it_says(site: dict[str, str], tmp_path: Path) -> None:
     names: dict[str, str] = {name: str(tmp_path / name) for name in ("passport.zip", "all.zip")}
     said: dict[str, Said] = {}

@@ -18,6 +18,7 @@ async def site(leasehold: Kit) -> dict[str, str]:
     return leasehold.environment | {"LEASEHOLD_PACKS": "postings", GAP: "0.01"}
 
 
+@pytest.mark.long
 def test_the_commands_of_the_tutorial_follow_a_made_up_board_and_search_it(site: dict[str, str]) -> None:
     port = free_port()
     site |= {"LEASEHOLD_FETCH_ALLOW": f"127.0.0.1:{port}", "LEASEHOLD_FETCH_GAP_SECONDS": "0.01"}

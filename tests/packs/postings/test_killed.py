@@ -1,9 +1,13 @@
 """A short version of ``python -m tests.packs.postings.killed``."""
 
+import pytest
+
 from leasehold_packs.postings import pack
 from leasehold_packs.postings.handlers import QUEUE
 from tests.packs.killer import prepared
 from tests.packs.postings.killed import compare
+
+pytestmark = pytest.mark.long
 
 
 async def test_kills_of_workers_server_and_postgresql_and_an_abort_leave_what_undisturbed_runs_leave() -> None:

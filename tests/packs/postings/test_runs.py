@@ -181,6 +181,7 @@ async def test_a_board_that_fails_loses_no_posting_and_a_shaky_one_is_asked_agai
         assert (await tracker.source(bad))["failures"] == 0
 
 
+@pytest.mark.long
 async def test_after_five_failures_a_host_is_left_alone_until_one_has_tried(tracking: Opened, cell: Cell) -> None:
     async with tracking(Boards([jobs := board("lever", job(1))])) as tracker:
         await tracker.access.client.gates.set(GATES, **BREAKER)
