@@ -8,6 +8,7 @@ from typing import Any, ClassVar, TypeVar
 
 import pytest
 from hypothesis import HealthCheck, Phase, settings
+from hypothesis.errors import Flaky
 from hypothesis.stateful import RuleBasedStateMachine, run_state_machine_as_test
 
 from leasehold import sql
@@ -78,5 +79,6 @@ def finds(machine: type[Machine], file: str, changes: list[tuple[str, str]]) -> 
         assert before in text, "the mutant fits the function"
         text = text.replace(before, after)
     machine.loop.run_until_complete(machine.cell.change(text))
-    with pytest.raises((AssertionError, LeaseholdError, pytest.fail.Exception)):
+    # Flaky: it broke something else when it was looked at again
+    with pytest.raises((AssertionError, LeaseholdError, pytest.fail.Exception, Flaky)):
         play(machine, 200, shrink=False)

@@ -347,6 +347,22 @@ async def test_a_probe_of_which_nothing_is_heard_is_followed_by_another(
     assert await claim(worker_db, worker) == [asked[1]]
 
 
+async def test_a_probe_that_was_due_while_the_gate_was_held_does_not_make_it_two(
+    cell: Cell, worker_db: Database, worker: UUID, mine: Gates
+) -> None:
+    await mine.set(HOST, failures=1, cooldown_s=100)
+    asked = await ask(worker_db, cell, 3)
+    await fail(worker_db, await grants(worker_db, worker, 1))
+    assert await claim(worker_db, worker) == []
+    await cell.pass_time(121)
+    await mine.hold(HOST, 300)
+    await ask(worker_db, cell)  # it asks the gate, and waits
+    assert await claim(worker_db, worker) == []
+    await cell.pass_time(301)
+    assert await claim(worker_db, worker) == [asked[1]]
+    assert await claim(worker_db, worker) == []
+
+
 @pytest.mark.parametrize("outcome", ["errored", "snoozed"])
 async def test_what_an_attempt_was_told_to_wait_holds_the_gate_for_everybody(
     cell: Cell, worker_db: Database, worker: UUID, mine: Gates, outcome: str

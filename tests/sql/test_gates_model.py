@@ -55,7 +55,7 @@ class Gate:
         if self.state == "open" and now >= self.probe_at:
             self._turn("half-open")
         if self.state == "half-open" and not self.probes_left and now >= self.probe_at:
-            self.probes_left, self.probe_at = 1, now + COOLDOWN
+            self.probes_left = 1
         shut = self.state == "open" or (self.state == "half-open" and not self.probes_left)
         return max(self.tat, self.held_until, self.probe_at if shut else -inf)
 
@@ -64,7 +64,8 @@ class Gate:
         if self.every:
             self.tat = max(self.tat, now - (self.burst - 1) * self.every) + self.every
         self.starts += 1
-        self.probes_left -= self.state == "half-open"
+        if self.state == "half-open":
+            self.probes_left, self.probe_at = 0, now + COOLDOWN
         return self.phase
 
     def hear(self, now: float, phase: int, *, failed: bool) -> None:

@@ -4,7 +4,7 @@
 --   closed     everybody passes at the rate; open after so many failures among so many starts
 --   open       nobody passes until probe_at, a cool-down and up to a fifth more after the failure; then half-open
 --   half-open  so many probes pass; a failure opens the gate again, success of all of them closes it; probes of which
---              nothing is heard for a cool-down are sent again
+--              nothing is heard for a cool-down after the last of them started are sent again
 create or replace function leasehold.gate_state(p_terms leasehold.gate_terms, p_at timestamptz) returns leasehold.gate_now
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
@@ -60,7 +60,6 @@ begin
   end if;
   if v_gate.state = 'half-open' and v_gate.probes_left = 0 and p_at >= v_gate.probe_at then
     v_gate.probes_left := p_terms.probes;
-    v_gate.probe_at := p_at + make_interval(secs => p_terms.cooldown_s);
   elsif v_gate.state = 'closed' and p_at >= v_gate.window_at + make_interval(secs => p_terms.window_s) then
     v_gate.before := v_gate.starts;
     v_gate.before_at := v_gate.window_at;

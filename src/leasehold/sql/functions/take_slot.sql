@@ -13,8 +13,9 @@ begin
   if p_terms.failures is not null then
     p_gate.starts := p_gate.starts + p_n;
   end if;
-  if p_gate.state = 'half-open' then
+  if p_gate.state = 'half-open' and p_n > 0 then
     p_gate.probes_left := p_gate.probes_left - p_n;
+    p_gate.probe_at := p_at + make_interval(secs => p_terms.cooldown_s);
   end if;
   return p_gate;
 end
