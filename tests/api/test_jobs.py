@@ -342,6 +342,15 @@ async def test_if_match_holds_the_job_until_it_is_changed(a: httpx.AsyncClient, 
     assert str((await hand.claim()).job_id) == asked
 
 
+async def test_if_match_finds_a_job_that_waits_at_a_gate(a: httpx.AsyncClient, hand: Hand) -> None:
+    await a.put("/v1/gates/slow", json={"rate": 1, "per_s": 3600})
+    asked = [(await a.post("/v1/jobs", json={"kind": "t.work", "gate": "slow"})).json()["job_id"] for _ in range(2)]
+    assert [str(grant.job_id) for grant in await jobs.claim(hand.db, hand.worker, ["default"], 9)] == asked[:1]
+    seen = (await a.get(f"/v1/jobs/{asked[1]}")).headers["ETag"]
+    canceled = await a.post(f"/v1/jobs/{asked[1]}/cancel", headers={"If-Match": seen})
+    assert (canceled.status_code, canceled.json()["state"]) == (200, "canceled")
+
+
 async def test_a_batch_that_is_not_atomic_says_of_each_job_what_became_of_it(a: httpx.AsyncClient) -> None:
     await a.post("/v1/jobs", json={"kind": "t.work", "key": "k", "payload": 1})
     wanted = [

@@ -121,6 +121,34 @@ async def test_who_meets_an_open_transaction_waits_for_its_end(cell: Cell, worke
     assert await other == Enqueued(mine.job_id, State.QUEUED, False)
 
 
+@pytest.mark.parametrize("policy", ["replace", "push"])
+async def test_one_that_becomes_due_at_this_moment_is_no_reason_for_a_second(
+    cell: Cell, worker_db: Database, worker: UUID, policy: str
+) -> None:
+    first = await ask(worker_db, cell, 1, on_duplicate=policy, delay_s=60)
+    await cell.pass_time(61)
+    async with worker_db.transaction() as moving:
+        await worker_db.call("promote", 10, connection=moving)
+        other = asyncio.create_task(ask(worker_db, cell, 2, on_duplicate=policy))
+        waits = "select 1 from pg_locks where not granted and locktype = 'transactionid'"
+        await eventually(lambda: cell.look(waits), what="the other one waits")
+    assert (await other).job_id == first.job_id
+    await promote(worker_db)
+    assert [(grant.job_id, grant.payload) for grant in await claim(worker_db, worker)] == [(first.job_id, "2")]
+
+
+async def test_who_meets_a_claim_makes_one_that_follows(cell: Cell, worker_db: Database, worker: UUID) -> None:
+    first = await ask(worker_db, cell, 1, on_duplicate="replace")
+    async with worker_db.transaction() as claiming:
+        [grant] = await worker_db.call("claim", worker, ["default"], 10, connection=claiming)
+        other = asyncio.create_task(ask(worker_db, cell, 2, on_duplicate="replace"))
+        waits = "select 1 from pg_locks where not granted and locktype = 'transactionid'"
+        await eventually(lambda: cell.look(waits), what="the other one waits")
+    assert grant["job_id"] == first.job_id
+    assert (await other).created
+    assert await claim(worker_db, worker) == []
+
+
 async def test_a_retry_takes_the_key_again_unless_another_has_it(cell: Cell, worker_db: Database, worker: UUID) -> None:
     first = await ask(worker_db, cell)
     await jobs.cancel(worker_db, cell.tenant_a, first.job_id)

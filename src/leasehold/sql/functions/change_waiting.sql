@@ -1,25 +1,11 @@
--- Give a job that waits another payload, and another time to run if p_run_at is not null. False: it runs, or is about to.
+-- Give a job that waits another payload, and another time to run if p_run_at is not null. False: it runs, or has ended.
 create or replace function leasehold.change_waiting(p_job leasehold.job, p_payload jsonb, p_run_at timestamptz) returns boolean
 language plpgsql
 set search_path = pg_catalog, pg_temp
-set enable_seqscan = off set enable_bitmapscan = off set jit = off
+set enable_seqscan = off set enable_bitmapscan = off set jit = off set lock_timeout = '5s'
 as $$
 begin
-  -- Whoever starts a job takes its row from one of these first, and passes over those that are locked.
-  perform from leasehold.ready where job_id = p_job.job_id for update skip locked;
-  if not found then
-    perform from leasehold.deferred where job_id = p_job.job_id for update skip locked;
-  end if;
-  if not found then
-    perform from leasehold.blocked where job_id = p_job.job_id for update skip locked;
-  end if;
-  if not found then
-    perform from leasehold.parked where job_id = p_job.job_id for update skip locked;
-  end if;
-  if not found then
-    perform from leasehold.gated where job_id = p_job.job_id for update skip locked;
-  end if;
-  if not found then
+  if not leasehold.lock_waiting(p_job.job_id) then
     return false;
   end if;
   update leasehold.job
@@ -32,6 +18,9 @@ begin
     perform leasehold.defer_waiting(p_job.job_id, p_run_at);
   end if;
   return true;
+exception when lock_not_available then
+  raise exception 'job % is being started or moved by another transaction', p_job.job_id
+    using errcode = 'LH409', hint = 'try again in a moment';
 end
 $$;
 

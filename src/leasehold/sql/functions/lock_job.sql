@@ -1,7 +1,7 @@
 -- Hold a job of the current tenant as it is until the end of the transaction: nobody starts it, ends it or moves it.
 -- Whoever looks at it now and then changes it knows that nothing came in between.
 --
--- A job moves between tables while we look, so we look again until we find it.
+-- It may go on while we look, so we look again until we find it.
 create or replace function leasehold.lock_job(p_job uuid) returns void
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -10,14 +10,7 @@ as $$
 begin
   perform leasehold.own_job(p_job);
   for v_try in 1..100 loop
-    perform from leasehold.ready where job_id = p_job for update;
-    if found then return; end if;
-    perform from leasehold.deferred where job_id = p_job for update;
-    if found then return; end if;
-    perform from leasehold.blocked where job_id = p_job for update;
-    if found then return; end if;
-    perform from leasehold.parked where job_id = p_job for update;
-    if found then return; end if;
+    if leasehold.lock_waiting(p_job) then return; end if;
     perform from leasehold.lease where job_id = p_job for update;
     if found then return; end if;
     perform from leasehold.outcome where job_id = p_job for update;
