@@ -15,6 +15,8 @@ def main() -> int:
     arguments = _arguments()
     for number in (signal.SIGINT, signal.SIGTERM):  # whoever stops a run leaves no process and no mount behind
         signal.signal(number, signal.default_int_handler)
+    if arguments.keep and arguments.keep.is_dir() and any(arguments.keep.iterdir()):
+        sys.exit(f"{arguments.keep} is not empty: the history of another run would be judged as part of this one")
     seed = arguments.seed if arguments.seed is not None else random.randrange(1_000_000)
     print(f"chaos with seed {seed}, {arguments.minutes:g} min of faults", flush=True)
     report = asyncio.run(

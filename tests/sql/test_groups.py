@@ -195,6 +195,25 @@ async def test_the_tenants_limit_holds_for_groups(cell: Cell, worker_db: Databas
     assert ids(await claim(worker_db, worker)) + ids(await claim(worker_db, worker)) == [asked[2]]
 
 
+async def test_who_has_a_place_waits_for_the_one_before_it_that_another_claim_is_about_to_start(
+    cell: Cell, worker_db: Database, worker: UUID
+) -> None:
+    await cell.change(f"update leasehold.tenant set max_running = 1 where tenant_id = '{cell.tenant_a}'")
+    await jobs.enqueue(worker_db, cell.tenant_a, "t.work", ["{}"], {})
+    [running] = await claim(worker_db, worker)
+    first, second = await ask(worker_db, cell, 2, group_limit=2)
+    assert await claim(worker_db, worker) == []
+    assert len(await cell.look("select 1 from leasehold.parked")) == 2, "both were let in, and wait for their tenant"
+    await cell.change("update leasehold.tenant set max_running = 100")
+    await end(worker_db, running)
+    await worker_db.call("unpark", [cell.tenant_a])
+    async with worker_db.transaction() as starting:
+        rows = await worker_db.call("claim", worker, ["default"], 1, connection=starting)
+        assert [row["job_id"] for row in rows] == [first]
+        assert await claim(worker_db, worker) == []
+    assert ids(await claim(worker_db, worker)) == [second]
+
+
 @pytest.mark.parametrize(
     "options", [{"group": ""}, {"group": 7}, {"group": "g", "group_limit": 0}, {"group": "g", "group_limit": 1.5}]
 )
