@@ -86,6 +86,7 @@ async def main(many: int, few: int) -> int:
         await prepare(cell, pack, *QUEUES)
         environment = cell.environment() | ENVIRONMENT
         environment |= {"LEASEHOLD_FETCH_ALLOW": f"127.0.0.1:{port}", "LEASEHOLD_FETCH_GAP_SECONDS": "0.0001"}
+        environment |= {"LEASEHOLD_SLOTS": "20"}  # the nursery opens a connection for each
         large, small = (Access(Backend(Settings(), db), tenant, "test") for tenant in (cell.tenant_a, cell.tenant_b))
         big_site, products = await watch(large, f"http://127.0.0.1:{port}/", many)
         site_id, own = await watch(small, f"http://127.0.0.1:{port}/", few)
