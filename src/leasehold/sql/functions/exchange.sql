@@ -140,15 +140,13 @@ begin
         select kept, busy, v_parked + parked into v_rows, v_busy, v_parked from leasehold.park_by_kind(v_rows);
         v_left := v_left || v_busy;
       end if;
+      v_now := leasehold.now();  -- now that nothing is waited for: whoever reads the history sees no limit passed
       if v_bound then
         v_busy := leasehold.keep_order(v_rows);
         if v_busy <> '{}' then
           v_rows := array(select r from unnest(v_rows) r where r <> all(v_busy));
           v_left := v_left || v_busy;
         end if;
-      end if;
-      v_now := leasehold.now();  -- now that nothing is waited for: whoever reads the history sees no limit passed
-      if v_bound then
         select kept, busy, starts_at into v_rows, v_busy, v_now from leasehold.pass_gates(v_rows, v_lane.lane, v_floor);
         v_left := v_left || v_busy;
       end if;
