@@ -94,18 +94,16 @@ class Backend:
         options: Mapping[str, Any],
         keys: Sequence[str | None] | None,
     ) -> list[Enqueued]:
-        woken = False
+        queue, woken = str(options.get("queue") or ""), False
         if isinstance(options.get("gate"), list):  # one for each payload: these options are for nobody else
             made = await jobs.enqueue(self.db, tenant, kind, payloads, options, keys=keys)
         elif tracing.is_on():
-            made, woken = await self._enqueue_traced(tenant, kind, payloads, options, keys)
+            made, woken = await self._enqueue_traced(tenant, kind, payloads, options, keys, queue)
         else:
             text = payload.encode(options, what="options")
-            made, woken = await self._group.enqueue(
-                tenant, kind, payloads, text, keys, queue=str(options.get("queue") or "")
-            )
+            made, woken = await self._group.enqueue(tenant, kind, payloads, text, keys, queue=queue)
         if any(job.created and job.state is not State.SCHEDULED for job in made):
-            self.announce(options.get("queue"), woken=woken)
+            self.announce(queue, woken=woken)
         return made
 
     async def _enqueue_traced(
@@ -115,10 +113,11 @@ class Backend:
         payloads: Sequence[str],
         options: Mapping[str, Any],
         keys: Sequence[str | None] | None,
+        queue: str,
     ) -> tuple[list[Enqueued], bool]:
         with tracing.span(f"enqueue {kind}", "producer", parent=options.get("traceparent"), leasehold__kind=kind):
             text = payload.encode({**options, "traceparent": tracing.traceparent()}, what="options")
-            return await self._group.enqueue(tenant, kind, payloads, text, keys, queue=str(options.get("queue") or ""))
+            return await self._group.enqueue(tenant, kind, payloads, text, keys, queue=queue)
 
     def announce(self, queue: str | None = None, *, woken: bool = False) -> None:
         """Wake workers, unless they are: call it after jobs were committed. Without a queue, those of every queue."""

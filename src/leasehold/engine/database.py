@@ -198,7 +198,7 @@ class Database:
             if connection is not None:
                 if tenant is not None:
                     await self._set_tenant(connection, tenant)
-                return await self._fetch(connection, function, args, wake=wake)
+                return await self._fetch(connection, function, args)
             for _ in range(_ROLLED_BACK_TRIES):
                 try:
                     return await self._call_alone(function, args, tenant, wake)
