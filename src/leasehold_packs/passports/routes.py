@@ -118,6 +118,12 @@ async def list_keys(tenant: web.Tenant) -> web.Response:
         return web.answer({"data": [_key(row) for row in await store_keys.list_keys(tx)]})
 
 
+def _page(rows: list[Any], limit: int, key: str) -> web.Response:
+    """Rows that were asked for with one more than the page may have; ``next_after`` is where the next page begins."""
+    more = rows[limit - 1][key] if len(rows) > limit else None
+    return web.answer({"data": [dict(row) for row in rows[:limit]], "next_after": more})
+
+
 def _key(row: Any) -> dict[str, Any]:
     return {name: row[name] for name in model.KeyOut.model_fields}
 
@@ -387,8 +393,7 @@ async def document_facts(
     async with tenant.transaction() as tx:
         await store_facts.get_document(tx, document_version_id)
         rows = await store_facts.document_facts(tx, document_version_id, after=after, limit=limit + 1)
-    more = rows[limit - 1]["fact_id"] if len(rows) > limit else None
-    return web.answer({"data": [dict(row) for row in rows[:limit]], "next_after": more})
+    return _page(rows, limit, "fact_id")
 
 
 @routes.get(
@@ -549,8 +554,7 @@ async def list_(
 ) -> web.Response:
     async with tenant.transaction() as tx:
         rows = await store_facts.list_passports(tx, model_id=model_id, after=after, limit=limit + 1)
-    more = rows[limit - 1]["passport_id"] if len(rows) > limit else None
-    return web.answer({"data": [dict(row) for row in rows[:limit]], "next_after": more})
+    return _page(rows, limit, "passport_id")
 
 
 @routes.get(
@@ -662,8 +666,7 @@ async def list_facts(
     async with tenant.transaction() as tx:
         await store_facts.get_passport(tx, passport_id)
         rows = await store_facts.list_facts(tx, passport_id, state=state, after=after, limit=limit + 1)
-    more = rows[limit - 1]["fact_id"] if len(rows) > limit else None
-    return web.answer({"data": [dict(row) for row in rows[:limit]], "next_after": more})
+    return _page(rows, limit, "fact_id")
 
 
 @routes.put(
