@@ -29,6 +29,11 @@ async def ask(db: Database, cell: Cell, payload: Any = 1, *, tenant: UUID | None
     return made
 
 
+async def somebody_waits(cell: Cell) -> None:
+    waits = "select 1 from pg_locks where not granted and locktype = 'transactionid'"
+    await eventually(lambda: cell.look(waits), what="somebody who waits for another transaction")
+
+
 async def claim(db: Database, worker: UUID) -> list[Grant]:
     return await jobs.claim(db, worker, ["default"], 10)
 
@@ -116,8 +121,7 @@ async def test_who_meets_an_open_transaction_waits_for_its_end(cell: Cell, worke
             worker_db, cell.tenant_a, "t.work", ["1"], {"unique": "user-7"}, connection=connection
         )
         other = asyncio.create_task(ask(worker_db, cell))
-        waits = "select 1 from pg_locks where not granted and locktype = 'transactionid'"
-        await eventually(lambda: cell.look(waits), what="the other one waits")
+        await somebody_waits(cell)
     assert await other == Enqueued(mine.job_id, State.QUEUED, False)
 
 
@@ -130,8 +134,7 @@ async def test_one_that_becomes_due_at_this_moment_is_no_reason_for_a_second(
     async with worker_db.transaction() as moving:
         await worker_db.call("promote", 10, connection=moving)
         other = asyncio.create_task(ask(worker_db, cell, 2, on_duplicate=policy))
-        waits = "select 1 from pg_locks where not granted and locktype = 'transactionid'"
-        await eventually(lambda: cell.look(waits), what="the other one waits")
+        await somebody_waits(cell)
     assert (await other).job_id == first.job_id
     await promote(worker_db)
     assert [(grant.job_id, grant.payload) for grant in await claim(worker_db, worker)] == [(first.job_id, "2")]
@@ -142,8 +145,7 @@ async def test_who_meets_a_claim_makes_one_that_follows(cell: Cell, worker_db: D
     async with worker_db.transaction() as claiming:
         [grant] = await worker_db.call("claim", worker, ["default"], 10, connection=claiming)
         other = asyncio.create_task(ask(worker_db, cell, 2, on_duplicate="replace"))
-        waits = "select 1 from pg_locks where not granted and locktype = 'transactionid'"
-        await eventually(lambda: cell.look(waits), what="the other one waits")
+        await somebody_waits(cell)
     assert grant["job_id"] == first.job_id
     assert (await other).created
     assert await claim(worker_db, worker) == []
