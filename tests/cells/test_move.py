@@ -5,7 +5,7 @@ import re
 import signal
 import time
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 from uuid import UUID
@@ -22,7 +22,6 @@ from leasehold.engine.database import Database, Role
 from leasehold.errors import Moved
 from leasehold.job import Ended, State
 from tests.cells.places import Place, Places
-from tests.cli.program import leasehold
 from tests.waiting import eventually
 
 pytestmark = pytest.mark.long
@@ -38,6 +37,8 @@ STEPS: dict[str, tuple[str, str] | None] = {
     "sending everybody there": (HOME, "lock table leasehold.cell in share mode"),
 }
 PATIENCE_SECONDS = 300.0
+#: The lock of movers, held by a transaction.
+ALONE = "select pg_advisory_xact_lock(7507, hashtext('leasehold'))"
 
 
 class Load:
@@ -211,14 +212,39 @@ async def test_a_cell_is_not_moved_into_one_that_is_lived_in(places: Places, her
     assert await here.look("select state from leasehold.here") == [("open",)]
 
 
-async def test_one_mover_at_a_time(places: Places, here: Place) -> None:
-    with places.begun("cells", "move", "c", places.url(1)) as first:
-        await asyncio.to_thread(first.said, "making the new place")
-        second = leasehold("cells", "move", "c", places.url(1), env=places.environment)
-        assert (await asyncio.to_thread(first.ended, PATIENCE_SECONDS)).code == 0
-    assert second.code != 0
-    assert "already" in second.err or "not being moved" in second.err
+async def test_of_two_movers_one_moves_the_cell_and_the_other_says_so(places: Places, here: Place) -> None:
+    move = ("cells", "move", "c", places.url(1))
+    with places.begun(*move) as first, places.begun(*move) as second:
+        async with _held((OLD, ALONE), {OLD: here}):
+            await eventually(lambda: _wait_to_be_alone(here, 2), what="two movers that wait")
+        said = [await asyncio.to_thread(mover.ended, PATIENCE_SECONDS) for mover in (first, second)]
+    winner, loser = sorted(said, key=lambda one: one.code)
+    assert winner.code == 0, winner.err
+    assert loser.code == 4
+    assert "somebody else" in loser.err
     assert await places.at(1).look("select name from leasehold.tenant") == [("acme",)]
+    assert await here.look("select state from leasehold.here") == [("closed",)]
+
+
+async def test_a_mover_that_waits_while_the_move_is_taken_back_moves_nothing(places: Places, here: Place) -> None:
+    move = ("cells", "move", "c", places.url(1))
+    with places.begun(*move) as killed:
+        await asyncio.to_thread(killed.said, "making the new place")
+        killed.kill(signal.SIGKILL)
+        killed.ended()
+    with ExitStack() as programs:
+        async with _held((OLD, ALONE), {OLD: here}):
+            undo = programs.enter_context(places.begun(*move, "--undo"))
+            await eventually(lambda: _wait_to_be_alone(here, 1), what="an undo that waits")
+            mover = programs.enter_context(places.begun(*move))
+            await eventually(lambda: _wait_to_be_alone(here, 2), what="a mover that waits behind it")
+        assert (await asyncio.to_thread(undo.ended, PATIENCE_SECONDS)).code == 0, undo.err
+        said = await asyncio.to_thread(mover.ended, PATIENCE_SECONDS)
+    assert said.code == 4
+    assert "somebody else has moved cell c, or let it stay" in said.err
+    assert await here.look("select state from leasehold.here") == [("open",)]
+    [shown] = places.ran("cells", "list", "--json").json
+    assert (shown["epoch"], shown["next_url"]) == (1, None)
 
 
 async def test_home_does_not_move(places: Places, here: Place) -> None:
@@ -325,6 +351,11 @@ async def _held(hold: tuple[str, str] | None, places: dict[str, Place]) -> Async
     async with places[place].connected(None) as connection, connection.transaction():
         await connection.execute(statement)
         yield
+
+
+async def _wait_to_be_alone(place: Place, movers: int) -> bool:
+    waiting = "locktype = 'advisory' and classid = 7507 and not granted"
+    return await place.look(f"select count(*) from pg_locks where {waiting}") == [(movers,)]
 
 
 async def _closes_no_more(place: Place) -> bool:

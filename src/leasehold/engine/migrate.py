@@ -145,8 +145,8 @@ async def create_database(url: str, name: str, *, template: str | None = None) -
             source = f' template "{template}"' if template else ""
             await connection.execute(f'create database "{name}"{source}')
             await connection.execute(f'revoke all on database "{name}" from public')
-        except asyncpg.DuplicateDatabaseError:
-            pass
+        except (asyncpg.DuplicateDatabaseError, asyncpg.UniqueViolationError):
+            pass  # the second is said when two make it in the same moment
         finally:
             await connection.close()
 

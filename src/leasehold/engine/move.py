@@ -56,12 +56,14 @@ class Move:
     async def run(self) -> float:
         """Move the cell; for how many seconds it did not take writes, as far as this call has seen it."""
         now = await cells.begin_move(self._home, self._cell, self._place)
-        self._tell("making the new place")
-        url = await cells.make_database(self._place, admin=self._admin, schema=self._schema, packs=self._packs)
         with translated():
-            async with _Connected(at(self._admin, now.url)) as old, _Connected(url) as new:
+            async with _Connected(at(self._admin, now.url)) as old:
                 await self._be_the_only_one(old)
-                return await self._run(old, new, now)
+                await self._look_again(now, self._place)
+                self._tell("making the new place")
+                url = await cells.make_database(self._place, admin=self._admin, schema=self._schema, packs=self._packs)
+                async with _Connected(url) as new:
+                    return await self._run(old, new, now)
 
     async def _be_the_only_one(self, old: asyncpg.Connection) -> None:
         """The lock ends with the session; that of a mover that was killed ends with its last statement."""
@@ -70,6 +72,12 @@ class Move:
             await old.execute("select pg_advisory_lock(7507, hashtext($1))", self._schema)
         except asyncpg.LockNotAvailableError:
             raise Conflict(f"somebody else is moving cell {self._cell}", hint="leasehold cells list") from None
+
+    async def _look_again(self, now: Place, next_url: str) -> None:
+        """Whoever held the lock before may have ended this move, or taken it back."""
+        found = await cells.list_cells(self._home, self._cell)
+        if [(cell.url, cell.epoch, cell.next_url) for cell in found] != [(*now, next_url)]:
+            raise Conflict(f"somebody else has moved cell {self._cell}, or let it stay", hint="leasehold cells list")
 
     async def _run(self, old: asyncpg.Connection, new: asyncpg.Connection, now: Place) -> float:
         began = time.monotonic()
@@ -99,6 +107,7 @@ class Move:
         with translated():
             async with _Connected(at(self._admin, found.url)) as old:
                 await self._be_the_only_one(old)
+                await self._look_again(Place(found.url, found.epoch), found.next_url)
                 if await self._is_closed(old):
                     raise Conflict(
                         f"cell {self._cell} is closed at its old place already",
@@ -107,7 +116,7 @@ class Move:
                 await self._forget_copy(found.next_url)
                 await old.execute(f"drop publication if exists {self._name}")
                 await old.execute(f"select {self._schema}.leave_cell(false)")
-        await cells.end_move(self._home, self._cell, moved=False)
+                await cells.end_move(self._home, self._cell, moved=False)
 
     # -- the copy -----------------------------------------------------------------------------------------------
 
