@@ -1,6 +1,7 @@
 """`leasehold doctor` finds what was really broken, says why, and names the command that helps."""
 
 import asyncio
+import re
 import shutil
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -81,7 +82,8 @@ def test_a_clock_that_goes_wrong_is_found(cell_environment: dict[str, str]) -> N
         pytest.skip("no faketime here")
     said = leasehold("doctor", "--json", env=cell_environment, command=(faketime, "-f", "+90s", *LEASEHOLD))
     [clock] = [one for one in said.json if one["check"] == "clock"]
-    assert "differs by +9" in clock["text"]
+    [seconds] = re.findall(r"differs by \+([\d.]+) s", clock["text"])
+    assert float(seconds) == pytest.approx(90, abs=5), "a busy machine measures a round trip less sharply"
     assert clock["way_out"] == "timedatectl set-ntp true"
 
 
