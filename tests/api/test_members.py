@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -11,6 +12,8 @@ from leasehold.api import Services, bare_app
 from leasehold.api.auth import ROLES
 from leasehold.api.openapi import document
 from leasehold.api.route import SCOPES
+from leasehold.engine.database import Role
+from leasehold.postgres import Home
 from leasehold.redact import MASK
 from tests.api.conftest import PEPPER, Hand, Keys, client_of, problem
 from tests.api.people import browser, invite, member, page, signed_in
@@ -209,3 +212,13 @@ def test_people_by_the_command_line(cell: Cell) -> None:
     assert link.out.startswith("http://127.0.0.1:1/login?token=lh_login_")
     actors = {row["actor"] for row in asyncio.run(cell.look("select actor from leasehold.audit"))}
     assert any(actor.startswith("cli:") for actor in actors)
+
+
+def test_a_login_link_leads_to_where_the_settings_say_and_else_to_the_instance(cell: Cell, tmp_path: Path) -> None:
+    """An instance that was stopped leaves its address; whoever names another one means it."""
+    home = Home(tmp_path / "home")
+    home.write_endpoint({"url": cell.url(Role.API), "api": "http://127.0.0.1:2"})
+    env = cell.environment() | {"LEASEHOLD_HOME": str(home.path), "LEASEHOLD_KEY_PEPPER": PEPPER}
+    assert leasehold("people", "link", env=env).out.startswith("http://127.0.0.1:2/login?token=lh_login_")
+    named = env | {"LEASEHOLD_PUBLIC_URL": "http://127.0.0.1:1"}
+    assert leasehold("people", "link", env=named).out.startswith("http://127.0.0.1:1/login?token=lh_login_")

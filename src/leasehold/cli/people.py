@@ -34,7 +34,7 @@ async def link() -> None:
 
     settings = Settings.from_env()
     endpoint = Home(instance_home(settings.home)).read_endpoint() or {}
-    api = endpoint.get("api") or settings.public_url
+    api = settings.public_url or endpoint.get("api")  # what was said, before what an instance has left in its folder
     if api is None:
         raise Unreachable(
             "it is not known where the server is", hint="start one with `leasehold up`, or set LEASEHOLD_PUBLIC_URL"
