@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leasehold.redact import MACHINE, MASK, MAX_DEPTH, NOTHING, UNREADABLE, redact, weight
+from leasehold.redact import MACHINE, MASK, MAX_DEPTH, NOTHING, UNREADABLE, formats, redact, weight
 
 HEX = "9f86d081884c7d659a2feaa0c55ad015"
 SECRETS = [
@@ -390,3 +390,9 @@ def test_no_group_is_possessive() -> None:
     for file in Path(inspect.getfile(redact)).parent.glob("*.py"):
         found = re.search(r"\)(?:\{[^}]*\}{1,2}|[*?+])\+(?!,)", file.read_text())
         assert found is None, f"{file.name}: {found}"
+
+
+def test_every_format_can_be_tried() -> None:
+    """Their patterns are compiled when they are met for the first time; none may turn out to be wrong only then."""
+    tried = {row for anchor in formats._ANCHORS for _, _, row in formats._to_try(anchor)}
+    assert tried == set(formats.FORMATS)

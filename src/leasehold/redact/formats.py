@@ -7,6 +7,7 @@ import base64
 import json
 import re
 from collections.abc import Callable, Iterator
+from functools import cache
 from itertools import groupby
 from typing import NamedTuple
 
@@ -274,17 +275,23 @@ def _any_anchor() -> str:
 
 
 _ANCHOR = re.compile(f"(?=[{re.escape(''.join(sorted({each[0] for each in _ANCHORS})))}]){_START}(?:{_any_anchor()})")
-#: What to try at an anchor: its own rows, then those of every shorter anchor it begins with.
-_TRY = {
-    found: [
+
+
+@cache
+def _to_try(found: str) -> list[tuple[int, re.Pattern[str], Format]]:
+    """What to try at an anchor: its own rows, then those of every shorter anchor it begins with.
+
+    Compiled when the anchor is met for the first time: all of them take longer than most commands.
+    """
+    return [
         (len(anchor), re.compile(row.body + _END, re.ASCII), row)
         for anchor in sorted(_ANCHORS, key=len, reverse=True)
         if found.startswith(anchor)
         for row in FORMATS
         if anchor in row.anchors.split("|")
     ]
-    for found in _ANCHORS
-}
+
+
 #: Every format has such a run in it; ordinary words of that length are told apart by being lower case.
 _RUN = re.compile(r"[A-Za-z0-9_+/-]{11,}+")
 _BEFORE_RUN = 40
@@ -315,7 +322,7 @@ def format_spans(text: str) -> Iterator[Span]:
 def _format_span(text: str, anchor: re.Match[str]) -> Span | None:
     if anchor.group().isalnum() and anchor.start() and text[anchor.start() - 1] in "+/":
         return None  # in the middle of base64
-    for length, body, row in _TRY[anchor.group()]:
+    for length, body, row in _to_try(anchor.group()):
         match = body.match(text, anchor.start() + length)
         if match and (row.made_up or not _is_made_up(match.group())):
             token = text[anchor.start() : match.end()]
