@@ -265,9 +265,7 @@ class Leasehold:
         if handler is None:
             payloads = [encode({} if value is None else value) for value in values]
             return payloads, plain_options(options)
-        return [handler.encode_payload(value) for value in values], plain_options(
-            handler.job_options | handler.gates(values) | options
-        )
+        return handler.encode_payloads(values), plain_options(handler.job_options | handler.gates(values) | options)
 
     def prepare_one(self, kind: str, value: Any, options: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
         """The same for one step of a flow."""
@@ -435,10 +433,12 @@ class SyncLeasehold:
             return await client.backend.enqueue(client.tenant_id, kind, payloads, plain, keys)
 
 
+#: SQL's names for what people write. A delay and a key's window are for one enqueue, never for a kind.
+_LONG_NAMES = {**SHORT, "delay": "delay_s", "key_window": "key_window_s"}
+
+
 def _long_names(options: Mapping[str, Any]) -> dict[str, Any]:
-    """SQL's names for what people write. A delay and a key's window are for one enqueue, never for a kind."""
-    names = {**SHORT, "delay": "delay_s", "key_window": "key_window_s"}
-    return {names.get(name, name): value for name, value in options.items()}
+    return {_LONG_NAMES.get(name, name): value for name, value in options.items()}
 
 
 def load(path: str) -> Leasehold:

@@ -100,7 +100,7 @@ class Backend:
         elif tracing.is_on():
             made, woken = await self._enqueue_traced(tenant, kind, payloads, options, keys, queue)
         else:
-            text = payload.encode(options, what="options")
+            text = payload.encode(options, what="options") if options else "{}"
             made, woken = await self._group.enqueue(tenant, kind, payloads, text, keys, queue=queue)
         if any(job.created and job.state is not State.SCHEDULED for job in made):
             self.announce(queue, woken=woken)

@@ -16,7 +16,7 @@ from leasehold import payload
 from leasehold.context import Context, SyncContext
 from leasehold.errors import BadInput, TooLarge
 from leasehold.outcomes import InvalidPayload, InvalidResult, Snooze, words_of
-from leasehold.quick_json import is_plain, quick_json
+from leasehold.quick_json import QuickJson
 
 Function = Callable[..., Any]
 
@@ -44,7 +44,7 @@ class Handler:
     version: int  # of the payload's shape
     gate_of: Callable[[Any], str | None] | None  # the gate of a job by its payload
     _payload: TypeAdapter[Any] | None
-    _plain: bool  # the payload's type leaves nothing to be asked of its JSON: see quick_json
+    _quick: QuickJson | None  # where the payload's type leaves nothing to be asked of its JSON
     _result: TypeAdapter[Any]
     upcasts: dict[int, Callable[[Any], Any]] = field(default_factory=dict)  # from older versions of the payload
 
@@ -70,7 +70,7 @@ class Handler:
             version=int(options.get("version", 1)),
             gate_of=options["gate"] if callable(options.get("gate")) else None,
             _payload=adapter,
-            _plain=adapter is not None and is_plain(adapter),
+            _quick=None if adapter is None else QuickJson.of(adapter),
             _result=_result_adapter(hints.get("return", Any)),
         )
 
@@ -87,8 +87,16 @@ class Handler:
         if self._payload is None or value is None:
             return payload.encode({} if value is None else value)
         checked = self._checked(value)
-        quick = quick_json(self._payload, checked) if self._plain else None
+        quick = self._quick.text(checked) if self._quick else None
         return quick or payload.encode(self._payload.serializer.to_python(checked, mode="json"))
+
+    def encode_payloads(self, values: Sequence[Any]) -> list[str]:
+        """The same for many, which takes less for each."""
+        if self._quick and len(values) > 1:
+            quick = self._quick.texts([self._checked(value) for value in values])
+            if quick is not None:
+                return quick
+        return [self.encode_payload(value) for value in values]
 
     def gates(self, values: Sequence[Any]) -> dict[str, Any]:
         """The option ``gate`` of jobs with these payloads, if it depends on them: one for all, or one for each."""

@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, ConfigDict, TypeAdapter, computed_field, field_serializer
 
 from leasehold import payload
-from leasehold.quick_json import is_plain, quick_json
+from leasehold.app import Leasehold
+from leasehold.context import Context
+from leasehold.quick_json import QuickJson
 
 
 class Line(BaseModel):
@@ -50,22 +52,22 @@ class Anything(BaseModel):
     value: Any = None
 
 
-LINE = TypeAdapter(Line)
+LINE = QuickJson(TypeAdapter(Line))
 
 
 @pytest.mark.parametrize("plain", [Line, list[Line], int, str, float | None])
 def test_models_of_texts_numbers_and_times_are_plain(plain: Any) -> None:
-    assert is_plain(TypeAdapter(plain))
+    assert QuickJson.of(TypeAdapter(plain))
 
 
 @pytest.mark.parametrize("other", [Open, Serialised, Computed, Anything, dict[str, int], dict[Any, Any], bytes, Any])
 def test_types_that_may_hold_anything_are_not_plain(other: Any) -> None:
-    assert not is_plain(TypeAdapter(other))
+    assert not QuickJson.of(TypeAdapter(other))
 
 
 @given(st.builds(Line, name=st.text(), price=st.floats(), pieces=st.integers()))
 def test_the_short_way_gives_what_the_long_way_gives_or_leaves_it_to_it(line: Line) -> None:
-    quick = quick_json(LINE, line)
+    quick = LINE.text(line)
     if quick is None:
         assert not math.isfinite(line.price) or any(
             word in line.model_dump_json() for word in ("null", "NaN", "Inf", "\\u0")
@@ -74,9 +76,33 @@ def test_the_short_way_gives_what_the_long_way_gives_or_leaves_it_to_it(line: Li
         assert json.loads(quick) == json.loads(payload.encode(line.model_dump(mode="json")))
 
 
+@given(st.lists(st.builds(Line, name=st.text(), price=st.floats(), pieces=st.integers()), max_size=5))
+def test_many_at_once_are_what_each_is_alone_or_none_is(lines: list[Line]) -> None:
+    alone = [LINE.text(line) for line in lines]
+    assert LINE.texts(lines) == (None if None in alone else alone)
+
+
+def test_one_that_takes_the_long_way_does_not_change_the_others() -> None:
+    app = Leasehold()
+
+    @app.handler("t.line")
+    async def line(ctx: Context, line: Line | None) -> None: ...
+
+    plain = Line(name="a", price=1.5)
+    other = Line(name="null", price=1.0)
+    assert [
+        json.loads(text) for text in app.prepare("t.line", [plain, None, other, {"name": "b", "price": 1}], {})[0]
+    ] == [
+        {"name": "a", "price": 1.5, "pieces": 1},
+        {},
+        {"name": "null", "price": 1.0, "pieces": 1},
+        {"name": "b", "price": 1.0, "pieces": 1},
+    ]
+
+
 def test_a_model_with_times_and_ids_is_the_same_both_ways() -> None:
     order = Order(order_id=uuid4(), at=datetime.now(UTC), lines=[Line(name="é", price=1.5)], urgent=True)
-    quick = quick_json(TypeAdapter(Order), order)
+    quick = QuickJson(TypeAdapter(Order)).text(order)
     assert quick is not None
     assert json.loads(quick) == order.model_dump(mode="json")
 
@@ -84,9 +110,9 @@ def test_a_model_with_times_and_ids_is_the_same_both_ways() -> None:
 def test_a_field_that_was_given_another_type_later_takes_the_long_way() -> None:
     line = Line(name="a", price=1.0)
     line.pieces = {1: "a", "1": "b"}  # type: ignore[assignment]
-    assert quick_json(LINE, line) is None
+    assert LINE.text(line) is None
 
 
 def test_a_lone_surrogate_and_a_payload_too_large_take_the_long_way() -> None:
-    assert quick_json(LINE, Line.model_construct(name="\ud800", price=1.0, pieces=1)) is None
-    assert quick_json(LINE, Line(name="x" * payload.LIMIT, price=1.0)) is None
+    assert LINE.text(Line.model_construct(name="\ud800", price=1.0, pieces=1)) is None
+    assert LINE.text(Line(name="x" * payload.LIMIT, price=1.0)) is None
