@@ -15,6 +15,7 @@ from uuid import UUID
 
 import asyncpg
 
+from leasehold.engine.driver import Connection
 from leasehold.engine.pool import Pool, Usage
 from leasehold.errors import BY_SQLSTATE, BadInput, LeaseholdError, Moved, Unreachable
 
@@ -140,6 +141,7 @@ class Database:
         target = self.target
         return await asyncpg.connect(
             place.url,
+            connection_class=Connection,
             **({"statement_cache_size": 0} if target.pooled else {}),
             server_settings={
                 "application_name": f"leasehold-{target.role}/{_version()}",

@@ -7,8 +7,8 @@ connection up, so there is nothing to repair.
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable
+from types import TracebackType
 from typing import NamedTuple
 
 import asyncpg
@@ -41,18 +41,9 @@ class Pool:
         self._used: set[asyncpg.Connection] = set()
         self._outdated: set[asyncpg.Connection] = set()  # not to be used again
 
-    @asynccontextmanager
-    async def connection(self) -> AsyncIterator[asyncpg.Connection]:
+    def connection(self) -> "_Lent":
         """A connection for the block. One whose call may be unfinished is not used again."""
-        connection = await self._take()
-        try:
-            yield connection
-        except BaseException as problem:
-            if not isinstance(problem, Exception) or isinstance(problem, _CUT_OFF):
-                connection.terminate()
-            raise
-        finally:
-            self._give_back(connection)
+        return _Lent(self)
 
     def usage(self) -> Usage:
         return Usage(self._size, len(self._used), len(self._idle), self._waiting)
@@ -76,7 +67,7 @@ class Pool:
             connection.terminate()
         self._idle.clear()
 
-    async def _take(self) -> asyncpg.Connection:
+    async def take(self) -> asyncpg.Connection:
         self._waiting += 1
         try:
             await self._permits.acquire()
@@ -99,7 +90,7 @@ class Pool:
                 return connection
         return None
 
-    def _give_back(self, connection: asyncpg.Connection) -> None:
+    def give_back(self, connection: asyncpg.Connection) -> None:
         self._used.discard(connection)
         unfit = self._closed or connection in self._outdated
         self._outdated.discard(connection)
@@ -110,3 +101,23 @@ class Pool:
             if self._idle[0][1] < time.monotonic() - _IDLE_SECONDS:
                 self._idle.pop(0)[0].terminate()
         self._permits.release()
+
+
+class _Lent:
+    """Not a generator function: those take a while to begin and to end, and every call lends a connection."""
+
+    __slots__ = ("_connection", "_pool")
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
+
+    async def __aenter__(self) -> asyncpg.Connection:
+        self._connection = await self._pool.take()
+        return self._connection
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if problem is not None and (not isinstance(problem, Exception) or isinstance(problem, _CUT_OFF)):
+            self._connection.terminate()
+        self._pool.give_back(self._connection)
