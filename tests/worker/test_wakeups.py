@@ -9,8 +9,11 @@ import pytest
 from leasehold.app import Leasehold
 from leasehold.client import Backend, Client
 from leasehold.context import Context
+from leasehold.engine import wakeups
 from leasehold.engine.database import Database, Role, Target
+from leasehold.engine.group_commit import GroupCommit
 from leasehold.engine.wakeups import Listener, Notifier
+from leasehold.errors import BadInput
 from leasehold.job import State
 from leasehold.settings import Settings
 from tests.cell import Cell
@@ -99,6 +102,30 @@ async def test_an_enqueue_beside_another_that_tells_waits_for_nothing_and_tells_
         await Client(backend, cell.tenant_a).enqueue("t.work", queue="default")
         assert await heard.get() == "default"
         await backend.send_waiting()
+
+
+async def test_what_waits_goes_with_the_next_lone_enqueue_or_after_it(
+    cell: Cell, worker_db: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Jobs that come one by one need no transactions for their wake-ups; one that is refused takes nobody's along."""
+    monkeypatch.setattr(wakeups, "_CARRY_SECONDS", 0.2)
+    heard: asyncio.Queue[str] = asyncio.Queue()
+    notifier = Notifier(worker_db)
+    group = GroupCommit(worker_db, notifier)
+    async with Listener(worker_db.target, heard.put_nowait) as listener:
+        await listener.listening.wait()
+        assert await heard.get() == "", "what was sent before it listened"
+        notifier.notify("default")
+        _, woken = await group.enqueue(cell.tenant_a, "t.work", ["{}"], "{}", queue="default")
+        assert (woken, await heard.get()) == (True, "default")
+        await notifier.close()
+        assert heard.empty(), "the first has nothing to send any more"
+        notifier.notify("default")
+        await asyncio.sleep(0.01)  # until it is time for another
+        with pytest.raises(BadInput):
+            await group.enqueue(cell.tenant_a, "no kind", ["{}"], "{}", queue="default")
+        await notifier.close()
+        assert await heard.get() == "default"
 
 
 async def test_a_notification_that_cannot_be_sent_is_no_error(cell: Cell) -> None:

@@ -11,13 +11,15 @@ from typing import Any
 from uuid import UUID
 
 from leasehold.engine import jobs
-from leasehold.engine.database import Database
+from leasehold.engine.database import Database, Wake
 from leasehold.engine.wakeups import Notifier
 from leasehold.errors import LeaseholdError, Unreachable
 from leasehold.job import Enqueued
 
 #: Payloads in one transaction at most.
 _MOST = 1000
+#: Of the event loop, from an answer until whoever got it has been able to ask again.
+_ROUNDS = 2
 
 
 @dataclass(slots=True, kw_only=True)
@@ -59,15 +61,32 @@ class GroupCommit:
         if self._busy:
             request = _Request(tenant=tenant, kind=kind, options=options, payloads=payloads, keys=keys)
             self._waiting.append(request)
-            return await asyncio.shield(request.answer), False
+            return await request.answer, False
         self._busy = True
         try:
             if len(payloads) == 1 and (wake := self._notifier.take_turn(queue)):
-                return await jobs.enqueue_and_wake(self._db, tenant, kind, payloads, options, wake, keys=keys)
+                return await self._enqueue_and_wake(tenant, kind, payloads, options, keys, wake)
             return await jobs.enqueue_text(self._db, tenant, kind, payloads, options, keys=keys), False
         finally:
             self._busy = False
             self._go_on()
+
+    async def _enqueue_and_wake(
+        self,
+        tenant: UUID,
+        kind: str,
+        payloads: Sequence[str],
+        options: str,
+        keys: Sequence[str | None] | None,
+        wake: Wake,
+    ) -> tuple[list[Enqueued], bool]:
+        woken = False
+        try:
+            made, woken = await jobs.enqueue_and_wake(self._db, tenant, kind, payloads, options, wake, keys=keys)
+            return made, woken
+        finally:
+            if not woken:  # those before us who wait for it still do
+                self._notifier.notify(wake.queue)
 
     def _go_on(self) -> None:
         """Serve those who came while the one before them was served."""
@@ -80,6 +99,7 @@ class GroupCommit:
             batch = self._take()
             try:
                 await self._together(batch)
+                await self._let_them_ask_again()
             except Unreachable as problem:
                 _answer_all(batch, problem)
             except LeaseholdError:
@@ -91,6 +111,11 @@ class GroupCommit:
                 self._busy = False
                 raise
         self._busy = False
+
+    async def _let_them_ask_again(self) -> None:
+        """Those who were just answered may have more to ask; or the first of them would go alone, before the others."""
+        for _ in range(_ROUNDS):
+            await asyncio.sleep(0)
 
     def _take(self) -> list[_Request]:
         size = n = 0
@@ -111,7 +136,7 @@ class GroupCommit:
                 answers = [await self._call(requests, connection) for requests in groups.values()]
         for requests, made in zip(groups.values(), answers, strict=True):
             for request in requests:
-                request.answer.set_result(made[: len(request.payloads)])
+                _answer(request, made[: len(request.payloads)])
                 del made[: len(request.payloads)]
 
     async def _call(self, requests: list[_Request], connection: Any = None) -> list[Enqueued]:
@@ -127,9 +152,14 @@ class GroupCommit:
 
     async def _alone(self, request: _Request) -> None:
         try:
-            request.answer.set_result(await self._call([request]))
+            _answer(request, await self._call([request]))
         except LeaseholdError as problem:
-            request.answer.set_exception(problem)
+            _answer_all([request], problem)
+
+
+def _answer(request: _Request, made: list[Enqueued]) -> None:
+    if not request.answer.done():  # else its caller was canceled and does not wait any more
+        request.answer.set_result(made)
 
 
 def _answer_all(batch: list[_Request], problem: BaseException) -> None:

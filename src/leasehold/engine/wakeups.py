@@ -22,6 +22,8 @@ from leasehold.log import emit
 COALESCE_SECONDS = 0.005
 #: The same for news of jobs.
 NEWS_SECONDS = 0.05
+#: One that is due waits so much longer for an enqueue that carries it.
+_CARRY_SECONDS = 0.002
 _CONNECT_SECONDS = 10.0
 _CHECK_SECONDS = 30.0
 
@@ -138,10 +140,12 @@ class Notifier:
             self._task = asyncio.create_task(self._send_waiting())
 
     def take_turn(self, queue: str = "") -> Wake | None:
-        """The wake-up that the next enqueue may carry itself, if it is time for one."""
-        if self._waiting or time.monotonic() < self._sent_at + self._every_s:
+        """The wake-up that the next enqueue may carry itself, if it is time for one; ``notify`` if it could not."""
+        now = time.monotonic()
+        if now < self._sent_at + self._every_s or self._waiting - {queue}:
             return None
-        self._sent_at = time.monotonic()
+        self._waiting.discard(queue)
+        self._sent_at = now
         return Wake(self._channel, queue)
 
     async def close(self) -> None:
@@ -151,7 +155,10 @@ class Notifier:
 
     async def _send_waiting(self) -> None:
         while self._waiting:
-            await asyncio.sleep(max(0.0, self._sent_at + self._every_s - time.monotonic()))
+            wait_s = self._sent_at + self._every_s + _CARRY_SECONDS - time.monotonic()
+            if wait_s > 0:
+                await asyncio.sleep(wait_s)
+                continue
             queues, self._waiting = self._waiting, set()
             self._sent_at = time.monotonic()
             await self._send(sorted(queues))
