@@ -23,7 +23,7 @@ MUTANTS: dict[str, tuple[str, dict[str, list[tuple[str, str]]]]] = {
         _REMEMBER,
         {
             "functions/finish.sql": [
-                ("  if not p_outcomes <@ c_outcomes", f"  {_UNFENCED}\n  if not p_outcomes <@ c_outcomes"),
+                ("  if p_outcomes is null and", f"  {_UNFENCED}\n  if p_outcomes is null and"),
             ],
             "functions/exchange.sql": [("  if not found then\n    raise exception 'worker", _UNTOLD)],
             "functions/beat.sql": [("  if not found then\n    raise exception 'worker", _UNTOLD)],

@@ -354,6 +354,10 @@ MUTANTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
         "functions/finish.sql",
         [("    perform leasehold.leave_flows(v_leave);\n", "")],
     ),
+    "a plain end that does not tell its flow": (
+        "functions/finish_plainly.sql",
+        [("    perform leasehold.leave_flows(v_bound);\n", "")],
+    ),
     "a flow that stops and goes on": (
         "functions/release_steps.sql",
         [("where p.flow_id = s.flow_id order by p.n", "where false order by p.n")],

@@ -387,6 +387,10 @@ MUTANTS = {
         "functions/finish.sql",
         [("if v_bound is not null then", "if false then")],
     ),
+    "a plain end that says nothing": (
+        "functions/finish_plainly.sql",
+        [("    perform leasehold.tell_gates(v_bound, v_accepted);\n", "")],
+    ),
     "a breaker that never closes again": (
         "functions/tell_gates.sql",
         [("w.outcome in ('succeeded', 'failed') and (", "false and (")],

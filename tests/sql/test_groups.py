@@ -64,6 +64,20 @@ async def test_groups_and_other_jobs_do_not_wait_for_each_other(cell: Cell, work
     assert set(ids(await claim(worker_db, worker))) == {one[0], two[0], free.job_id, theirs[0].job_id}
 
 
+async def test_a_tenant_does_not_wait_behind_anothers_groups(cell: Cell, worker_db: Database, worker: UUID) -> None:
+    """Whoever gives a place back rings for the next; that one waits for its own turn, as if it had no group."""
+    for number in range(400):
+        await ask(worker_db, cell, 1, f"g{number % 40}")
+    await jobs.enqueue(worker_db, cell.tenant_b, "t.work", ["{}"] * 200, {})
+    shares: list[int] = []
+    while sum(shares) < 200:
+        grants = await claim(worker_db, worker, 20)
+        shares.append(sum(grant.tenant_id == cell.tenant_b for grant in grants))
+        for grant in grants:
+            await end(worker_db, grant)
+    assert shares == [10] * 20
+
+
 async def test_a_job_keeps_its_place_between_its_attempts(cell: Cell, worker_db: Database, worker: UUID) -> None:
     first, second = await ask(worker_db, cell, 2)
     [grant] = await claim(worker_db, worker)

@@ -278,19 +278,26 @@ def test_random_lives_in_groups_agree_with_the_model(cluster: Cluster) -> None:
 MUTANTS = {
     "a group that takes one more than it may": (
         "functions/admit.sql",
-        [("first.group_limit - (select count(*)", "1 + first.group_limit - (select count(*)")],
+        [
+            ("first.group_limit - taken.n as places", "1 + first.group_limit - taken.n as places"),
+            ("first.group_limit > taken.n", "1 + first.group_limit > taken.n"),
+        ],
     ),
     "a line that begins at its end": (
         "functions/admit.sql",
-        [("order by group_id, seq limit greatest", "order by group_id desc, seq desc limit greatest")],
+        [("order by group_id, seq limit least", "order by group_id desc, seq desc limit least")],
     ),
     "an end that does not ring": (
         "functions/leave_groups.sql",
-        [("from gone\n  ) g", "from gone where false\n  ) g")],
+        [("on c.lane = n.lane", "on false")],
     ),
     "a place that is kept after the end": (
         "functions/finish.sql",
         [("filter (where bound and state is not null)", "filter (where bound and state = 'x')")],
+    ),
+    "a place that is kept after a plain end": (
+        "functions/finish_plainly.sql",
+        [("    perform leasehold.leave_groups(v_bound, '{}');\n", "")],
     ),
     "a cancel that keeps the place": (
         "functions/take_waiting.sql",

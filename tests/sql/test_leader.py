@@ -52,6 +52,20 @@ async def test_a_late_commit_is_claimable_two_ticks_after_it(cell: Cell, worker_
     assert [grant.kind for grant in await jobs.claim(worker_db, worker, ["default"], 10)] == ["t.late"]
 
 
+async def test_a_leader_is_busy_as_long_as_jobs_are_taken(cell: Cell, worker_db: Database) -> None:
+    """Then it walks more often: claims look at everything that was taken since the newest floor."""
+    leader = Leader(worker_db)
+    for _ in range(2):
+        await leader.tick()
+    assert not leader.is_busy
+    for _ in range(2):
+        await drain(cell, worker_db, 50)
+        await leader.tick()
+        assert leader.is_busy
+    await leader.tick()
+    assert not leader.is_busy
+
+
 async def test_without_the_sweep_a_late_commit_would_be_lost(cell: Cell, worker_db: Database) -> None:
     """The checker's own test: the floor alone, moved without watching transactions, skips the row."""
     worker = await register(worker_db)

@@ -329,3 +329,24 @@ async def everything_of(cell: Cell, job_id: UUID) -> list[dict[str, Any]]:
     ]
     unlike = {"job_id", "created_at", "run_at", "pass", "seq", "xid"}
     return [{name: value for name, value in row.items() if name not in unlike} for row in found]
+
+
+async def test_a_plain_end_is_like_one_that_says_more(cell: Cell, worker_db: Database) -> None:
+    """finish has a short way for attempts that just succeeded; one that asks for a delay as well goes the long way."""
+    worker = await register(worker_db)
+    made = await enqueue(worker_db, cell.tenant_a, 2)
+    plain, other = await jobs.claim(worker_db, worker, ["default"], 2)
+    ends = [Ended(token=plain.token, outcome="succeeded"), Ended(token=other.token, outcome="succeeded", delay_s=0.0)]
+    for ended in ends:
+        assert await jobs.finish(worker_db, [ended]) == {ended.token}
+        assert await jobs.finish(worker_db, [ended]) == set()
+    rows = []
+    for job_id in made:
+        [attempt] = await cell.look(f"select * from leasehold.attempt where job_id = '{job_id}'")
+        [outcome] = await cell.look(f"select * from leasehold.outcome where job_id = '{job_id}'")
+        assert attempt["xid"] == outcome["xid"] > attempt["started_xid"]
+        assert attempt["finished_at"] == outcome["finished_at"] > attempt["started_at"]
+        own = ("job_id", "token", "finished_at", "xid")
+        rows.append([{name: value for name, value in row.items() if name not in own} for row in (attempt, outcome)])
+    assert rows[0] == rows[1]
+    assert await cell.look("select * from leasehold.lease") == []

@@ -230,8 +230,8 @@ class Lives(Machine):
         for model in taken:
             self._leave(model, "lost", None)
 
-    @rule(target=tokens)
-    def all_workers_die_and_another_comes(self) -> Any:
+    @rule(target=tokens, outcome=st.sampled_from(["succeeded", "errored"]))
+    def all_workers_die_and_another_comes(self, outcome: str) -> Any:
         """The road to a zombie: every lease is lost, its job runs again elsewhere, and one of the dead reports."""
         held = [model.token for model in self.jobs.values() if model.token]
         self.pass_time(1100)
@@ -239,7 +239,7 @@ class Lives(Machine):
         self.promote()
         claimed = self.claim(self.register())
         for zombie in held[:1]:
-            self.finish(zombie, "succeeded")
+            self.finish(zombie, outcome)
         return claimed
 
     # -- time -------------------------------------------------------------------------------------------------------
@@ -292,6 +292,16 @@ MUTANTS = {
                 "where l.token = g.token",
                 """where l.token = g.token
                    or l.job_id in (select a.job_id from leasehold.attempt a where a.token = g.token)""",
+            ),
+        ],
+    ),
+    "a plain finish without a look at the token": (
+        "functions/finish_plainly.sql",
+        [
+            (
+                "where l.token = any(p_tokens)",
+                """where l.token = any(p_tokens)
+                   or l.job_id in (select a.job_id from leasehold.attempt a where a.token = any(p_tokens))""",
             ),
         ],
     ),

@@ -262,7 +262,7 @@ INTERNAL: dict[str, set[Role]] = {
     name: set()
     for name in (
         "advance", "backoff", "check_enqueue", "check_filter", "check_options", "check_tenants", "current_tenant",
-        "admit", "bell", "clock", "group_id", "group_of", "leave_groups", "lift", "ring_next",
+        "admit", "bell", "clock", "group_id", "group_of", "leave_groups", "lift", "line_up", "ring_next",
         "actor", "begin_waits", "check_signal", "check_wait", "decide", "deliver_signals", "end_approvals", "end_flows",
         "end_waits", "leave_flows", "make_steps", "own_flow", "pass_on_failures", "read_steps", "release_steps",
         "revive", "settle", "stop_flow", "stop_flows", "tell_flows", "view_flow",
@@ -278,7 +278,7 @@ INTERNAL: dict[str, set[Role]] = {
         "delete_jobs", "match_jobs", "make_jobs", "make_one", "new_id", "new_ids", "newest_passes", "new_token",
         "own_job", "is_kind", "park_over_limit", "purge_bodies", "put_bytes", "put_json", "reserve_keys", "state_of",
         "states", "states_to_act", "lock_waiting", "take_waiting", "view_jobs", "with_error", "has_values",
-        "fingerprint", "keep_order", "newest_failures", "ready_ids", "seen_tenant", "waiting_ids",
+        "fingerprint", "finish_plainly", "keep_order", "newest_failures", "ready_ids", "seen_tenant", "waiting_ids",
         "change_waiting", "claim_unique", "defer_waiting", "enqueue_unique", "lock_unique", "make_unique",
         "count_kind", "count_queue", "park_by_kind", "unpark_kinds", "refuse",
     )

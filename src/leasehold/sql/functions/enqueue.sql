@@ -14,15 +14,15 @@ language plpgsql security definer  -- not sql: its functions are planned anew at
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_job uuid;
+  v_made leasehold.enqueued;
 begin
   if cardinality(p_payloads) = 1 and p_keys is null and pg_column_size(p_payloads) <= 65536 then
     if p_options <> '{}' then
       perform leasehold.check_options(p_options - 'waits');
     end if;
-    v_job := leasehold.make_one(leasehold.current_tenant(), p_kind, p_payloads[1], p_options);
-    if v_job is not null then
-      return query select v_job, 'queued', true;
+    v_made := (leasehold.make_one(leasehold.current_tenant(), p_kind, p_payloads[1], p_options), 'queued', true);
+    if v_made.job_id is not null then
+      return next v_made;
       return;
     end if;
   end if;

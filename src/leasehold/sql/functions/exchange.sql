@@ -21,11 +21,11 @@ declare
   v_now      timestamptz;
   v_accepted bigint[];
   v_refused  leasehold.granted;
-  v_parking  boolean := exists (select from leasehold.parked);
-  v_limited  boolean := exists (select from leasehold.kind where paused or max_running is not null);
+  v_only     uuid;
+  v_parking  boolean;
+  v_limited  boolean;
   v_slots    bigint;
   v_most     integer;    -- grants, once this lane is done
-  v_only     uuid;
   v_lane     record;
   v_floor    bigint;
   v_top      bigint;
@@ -38,12 +38,15 @@ declare
   v_bells    boolean;
   v_rang     boolean;
   v_bound    boolean;
+  v_moved    boolean := false;  -- a bell was answered or a bound job started: that may have put rows into any lane
   v_left     tid[] := '{}';
   v_busy     tid[];
   v_got      integer := 0;
   -- one claim in sixteen starts at a lower priority, so that none starves
   v_first    integer := case when random() < 0.0625 then 1 + floor(random() * 3)::integer else 0 end;
 begin
+  select exists (select from leasehold.parked), exists (select from leasehold.kind where paused or max_running is not null)
+  into v_parking, v_limited;
   if p_tokens <> '{}' then
     if v_parking then
       v_tenants := array(select distinct tenant_id from leasehold.lease where token = any(p_tokens));
@@ -63,22 +66,26 @@ begin
     perform leasehold.unpark(v_tenants);
   end if;
 
-  select tenant_id into v_only from leasehold.worker where worker_id = p_worker and ended_at is null;
+  -- The slots: a tenant that may run as many as all workers together can run needs no counting.
+  select tenant_id, (select sum(slots) from leasehold.worker where ended_at is null) into v_only, v_slots
+  from leasehold.worker where worker_id = p_worker and ended_at is null;
   if not found then
     raise exception 'worker % is not registered, or was declared lost', p_worker using errcode = 'LH411';
   end if;
-  -- A tenant that may run as many as all workers together can run needs no counting.
-  select sum(slots) into v_slots from leasehold.worker where ended_at is null;
 
   for v_lane in
-    select l.lane, l.queue, l.clock, l.floor, q.max_running
+    select
+      l.lane, l.queue, l.clock, f.floor, q.max_running,
+      (select r.lane from leasehold.ready r where r.lane = l.lane and r.pass >= f.floor order by r.pass limit 1) is null as is_empty
     from leasehold.lane l join leasehold.queue q on q.queue = l.queue
+    -- In a row of its own: used inline it is volatile, becomes a filter, and a scan walks everything. One below the floor
+    -- stand the jobs that this claim itself has let pass a gate.
+    cross join lateral (select pg_sequence_last_value(l.floor) - 1 as floor offset 0) f
     where l.queue = any(p_queues) and not q.paused
     order by (l.priority + 4 - v_first) % 4, random()
   loop
-    -- Into a variable first: used inline it is volatile, becomes a filter, and the scan walks everything. One below the
-    -- floor stand the jobs of groups that this claim itself has let in.
-    v_floor := pg_sequence_last_value(v_lane.floor) - 1;
+    continue when v_lane.is_empty and not v_moved;
+    v_floor := v_lane.floor;
     v_rang := false;
     v_most := p_n;
     if v_lane.max_running is not null then
@@ -118,12 +125,15 @@ begin
         ) r;
       end if;
       exit when v_rows is null;
+      v_moved := v_moved or v_bound or v_bells;
       if v_bells then
         if v_only is null then
           perform leasehold.advance(v_lane.clock, v_top);
         end if;
-        v_left := v_left || leasehold.admit(v_rows, v_lane.lane, v_floor);
+        v_rows := v_rows || leasehold.admit(v_rows, v_lane.lane, v_floor);
         v_rang := true;
+        -- bells that are still there must wait: another transaction is at their group or gate
+        v_left := v_left || array(select r.ctid from leasehold.ready r where r.ctid = any(v_rows) and r.attempt < 0);
         select array_agg(r.ctid), array_agg(r.job_id order by r.job_id), max(r.pass), array_agg(r.tenant_id)
         into v_rows, v_ids, v_top, v_owners
         from leasehold.ready r where r.ctid = any(v_rows) and r.attempt >= 0;

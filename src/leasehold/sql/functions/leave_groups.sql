@@ -10,15 +10,19 @@ begin
     delete from leasehold.place
     where job_id = any(p_jobs) and not (group_hold and job_id = any(p_failed))
     returning group_id, tenant_id, lane
+  ),
+  next as materialized (  -- in the lane and the turn of the next, as far as we can see
+    select g.group_id, g.tenant_id, coalesce(b.lane, g.lane) as lane, b.pass
+    from gone g left join lateral (
+      select lane, pass from leasehold.blocked where group_id = g.group_id order by group_id, seq limit 1
+    ) b on true
+  ),
+  clock as materialized (
+    select lane, leasehold.clock(lane) as clock from (select distinct lane from next) l
   )
   insert into leasehold.ready (lane, pass, job_id, tenant_id, attempt, max_attempts, events, bound)
-  select g.lane, leasehold.clock(g.lane) + 1, leasehold.bell(g.group_id), g.tenant_id, -1, 0, 0, true
-  from (
-    select group_id, tenant_id, coalesce((  -- best in the lane of the next, as far as we can see
-      select b.lane from leasehold.blocked b where b.group_id = gone.group_id order by b.group_id, b.seq limit 1
-    ), lane) as lane
-    from gone
-  ) g;
+  select n.lane, greatest(c.clock + 1, n.pass), leasehold.bell(n.group_id), n.tenant_id, -1, 0, 0, true
+  from next n join clock c on c.lane = n.lane;
 end
 $$;
 

@@ -1,8 +1,8 @@
 -- What enqueue and enqueue_for do. p_tenants has one tenant for all payloads, or one for each.
 --
 -- Fairness: a tenant's jobs are placed one stride apart, after the newest one it has waiting; a tenant that was idle
--- starts at the clock. Nobody gains by waiting, nobody waits behind another's backlog. A job of a group lines up there, and
--- its bell is placed in its stead.
+-- starts at the clock. Nobody gains by waiting, nobody waits behind another's backlog. Jobs of a group line up with their
+-- turns: see line_up.
 create or replace function leasehold.make_jobs(
   p_tenants uuid[], p_kind text, p_payloads jsonb[], p_options jsonb, p_keys text[]
 ) returns setof leasehold.enqueued
@@ -37,8 +37,6 @@ declare
   v_gate     text;
   v_gates    text[];     -- one for each payload, where they differ
   v_bound    boolean;    -- they have a group or a gate
-  v_stand    uuid[];     -- what stands in the lane: the jobs, or their bells
-  v_attempt  smallint := 0;
   v_state    text := 'queued';
 begin
   perform leasehold.check_enqueue(p_kind, p_payloads, p_keys);
@@ -141,43 +139,30 @@ begin
     select v_run_at, job_id, coalesce(tenant_id, p_tenants[1]), v_lane.lane, 0, v_max, 1, 'scheduled', v_bound
     from unnest(v_jobs, p_tenants) j(job_id, tenant_id);
   else
-    v_stand := v_jobs;
-    if v_group is not null then
-      v_state := 'blocked';
-      insert into leasehold.blocked (
-        group_id, seq, job_id, tenant_id, lane, attempt, max_attempts, events, group_limit, group_hold, gated
-      )
-      select
-        leasehold.group_id(tenant_id, v_group), nextval('leasehold.blocked_seq'), job_id, tenant_id, v_lane.lane, 0, v_max, 1,
-        v_limit, v_hold, v_gap is not null or v_gate is not null or v_gates is not null
-      from (
-        select job_id, coalesce(tenant_id, p_tenants[1]) as tenant_id
-        from unnest(v_jobs, p_tenants) with ordinality j(job_id, tenant_id, o) order by o
-      ) j;
-      v_stand := array(
-        select leasehold.bell(leasehold.group_id(coalesce(tenant_id, p_tenants[1]), v_group))
-        from unnest(v_jobs, p_tenants) with ordinality j(job_id, tenant_id, o) order by o
-      );
-      v_attempt := -1;
-    end if;
     -- The transaction has its id (the insert above gave it one) before it reads the clock: whoever publishes a floor
     -- can then tell from a snapshot whether a row may still appear behind it.
     v_clock := pg_sequence_last_value(v_lane.clock);
-    if v_one then
+    if v_group is not null then
+      v_state := 'blocked';
+      perform leasehold.line_up(
+        v_jobs, p_tenants, v_lane.lane, v_clock, v_max, v_group, v_limit, v_hold,
+        v_gap is not null or v_gate is not null or v_gates is not null
+      );
+    elsif v_one then
       -- why a range: see newest_passes
       select pass into v_pass from leasehold.ready
       where lane = v_lane.lane and (tenant_id, pass) > (p_tenants[1], v_clock) and (tenant_id, pass) <= (p_tenants[1], 9223372036854775807)
       order by tenant_id desc, pass desc limit 1;
       v_pass := greatest(v_pass, v_clock);
       insert into leasehold.ready (lane, pass, job_id, tenant_id, attempt, max_attempts, events, bound)
-      select v_lane.lane, v_pass + v_stride * o, job_id, p_tenants[1], v_attempt, v_max, 1, v_bound
-      from unnest(v_stand) with ordinality j(job_id, o);
+      select v_lane.lane, v_pass + v_stride * o, job_id, p_tenants[1], 0, v_max, 1, v_bound
+      from unnest(v_jobs) with ordinality j(job_id, o);
     else
       insert into leasehold.ready (lane, pass, job_id, tenant_id, attempt, max_attempts, events, bound)
-      select v_lane.lane, t.pass + t.stride * j.nth, j.job_id, t.tenant_id, v_attempt, v_max, 1, v_bound
+      select v_lane.lane, t.pass + t.stride * j.nth, j.job_id, t.tenant_id, 0, v_max, 1, v_bound
       from leasehold.newest_passes(p_tenants, v_lane.lane, v_clock) t join (
         select job_id, tenant_id, row_number() over (partition by tenant_id order by o) as nth
-        from unnest(v_stand, p_tenants) with ordinality u(job_id, tenant_id, o)
+        from unnest(v_jobs, p_tenants) with ordinality u(job_id, tenant_id, o)
       ) j on j.tenant_id = t.tenant_id;
     end if;
   end if;

@@ -1,5 +1,6 @@
--- What make_jobs does, for what is asked for most: one job without a key, a group, a gate or a time to wait for. One statement
--- instead of a dozen. Null: this is not such a job, or there is something to be said about it; make_jobs sees to it.
+-- What make_jobs does, for what is asked for most: one job without a key, a group, a gate or a time to wait for. Null: this is
+-- not such a job, or there is something to be said about it; make_jobs sees to it. Small statements are quicker than one large
+-- one: what it needs is made anew at every call, and an idle server has nothing of it at hand.
 create or replace function leasehold.make_one(p_tenant uuid, p_kind text, p_payload jsonb, p_options jsonb) returns uuid
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -7,46 +8,49 @@ set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off s
 set enable_indexscan = on set enable_nestloop = on set jit = off set plan_cache_mode = force_generic_plan
 as $$
 declare
-  v_now timestamptz := leasehold.now();
-  v_job uuid;
+  v_now      timestamptz := leasehold.now();
+  v_job      uuid := leasehold.new_id(leasehold.micros(v_now));
+  v_lane     integer;
+  v_queue    text;
+  v_priority smallint;
+  v_clock    bigint;
+  v_stride   integer;
+  v_options  jsonb;
+  v_max      smallint;
+  v_pass     bigint;
 begin
   perform pg_current_xact_id();  -- before the clock is read: see make_jobs
-  with told as materialized (
-    select
-      t.tenant_id, t.stride, l.lane, l.queue, l.priority, pg_sequence_last_value(l.clock) as clock, o.options,
-      coalesce((o.options ->> 'max_attempts')::smallint, 5) as max_attempts
-    from (select coalesce((select options from leasehold.kind where kind = p_kind), '{}') || p_options as options offset 0) o
-    join leasehold.lane l on l.queue = coalesce(o.options ->> 'queue', 'default')
-      and l.priority = coalesce((o.options ->> 'priority')::smallint, 2)
-    join leasehold.tenant t on t.tenant_id = p_tenant
-    where p_payload is not null and leasehold.is_kind(p_kind)
-      and not o.options ?| array['run_at', 'delay_s', 'expires_at', 'tags', 'group', 'gate', 'unique', 'waits', 'copied_from']
-      and not exists (select from leasehold.over_quota q where q.tenant_id = t.tenant_id)
-  ),
-  made as (
-    insert into leasehold.job (
-      job_id, tenant_id, kind, queue, priority, payload, created_at, run_at,
-      max_attempts, retry_base_s, retry_cap_s, timeout_s, version, traceparent
-    )
-    select
-      leasehold.new_id(leasehold.micros(v_now)), tenant_id, p_kind, queue, priority, p_payload, v_now, v_now,
-      max_attempts, coalesce((options ->> 'retry_base_s')::real, 1), coalesce((options ->> 'retry_cap_s')::real, 3600),
-      coalesce((options ->> 'timeout_s')::real, 600), coalesce((options ->> 'version')::smallint, 1), options ->> 'traceparent'
-    from told
-    returning job_id
+  select options into v_options from leasehold.kind where kind = p_kind;
+  if p_payload is null or not found and not leasehold.is_kind(p_kind) then
+    return null;
+  end if;
+  v_options := coalesce(v_options, '{}') || p_options;
+  if v_options ?| array['run_at', 'delay_s', 'expires_at', 'tags', 'group', 'gate', 'unique', 'waits', 'copied_from'] then
+    return null;
+  end if;
+  select stride into v_stride from leasehold.tenant t
+  where tenant_id = p_tenant and not exists (select from leasehold.over_quota o where o.tenant_id = t.tenant_id);
+  select lane, queue, priority, pg_sequence_last_value(clock) into v_lane, v_queue, v_priority, v_clock from leasehold.lane
+  where queue = coalesce(v_options ->> 'queue', 'default') and priority = coalesce((v_options ->> 'priority')::smallint, 2);
+  if v_stride is null or v_lane is null then
+    return null;
+  end if;
+  v_max := coalesce((v_options ->> 'max_attempts')::smallint, 5);
+
+  insert into leasehold.job (
+    job_id, tenant_id, kind, queue, priority, payload, created_at, run_at,
+    max_attempts, retry_base_s, retry_cap_s, timeout_s, version, traceparent
   )
+  values (
+    v_job, p_tenant, p_kind, v_queue, v_priority, p_payload, v_now, v_now,
+    v_max, coalesce((v_options ->> 'retry_base_s')::real, 1), coalesce((v_options ->> 'retry_cap_s')::real, 3600),
+    coalesce((v_options ->> 'timeout_s')::real, 600), coalesce((v_options ->> 'version')::smallint, 1), v_options ->> 'traceparent'
+  );
+  select r.pass into v_pass from leasehold.ready r  -- why a range: see newest_passes
+  where r.lane = v_lane and (r.tenant_id, r.pass) > (p_tenant, v_clock) and (r.tenant_id, r.pass) <= (p_tenant, 9223372036854775807)
+  order by r.tenant_id desc, r.pass desc limit 1;
   insert into leasehold.ready (lane, pass, job_id, tenant_id, attempt, max_attempts, events, bound)
-  select
-    lane, stride + greatest(clock, (
-      -- why a range: see newest_passes
-      select r.pass from leasehold.ready r
-      where r.lane = told.lane and (r.tenant_id, r.pass) > (told.tenant_id, clock)
-        and (r.tenant_id, r.pass) <= (told.tenant_id, 9223372036854775807)
-      order by r.tenant_id desc, r.pass desc limit 1
-    )),
-    job_id, tenant_id, 0, max_attempts, 1, false
-  from told cross join made
-  returning job_id into v_job;
+  values (v_lane, greatest(v_pass, v_clock) + v_stride, v_job, p_tenant, 0, v_max, 1, false);
   return v_job;
 end
 $$;

@@ -1,14 +1,13 @@
 -- Answer the bells of gates among these locked ready rows of a lane: the first of their lines, as many as may pass now,
 -- stand at p_pass, where this claim takes them next; it is pass_gates that takes their slots. While a line has more, it has
--- a bell for the moment after. Returns the bells that must wait, because another transaction is at their gate.
-create or replace function leasehold.open_gates(p_rows tid[], p_lane integer, p_pass bigint) returns tid[]
+-- a bell for the moment after. Bells stay where they are while another transaction is at their gate.
+create or replace function leasehold.open_gates(p_rows tid[], p_lane integer, p_pass bigint) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
 set enable_indexscan = on set enable_nestloop = on set jit = off
 as $$
 declare
-  v_busy  tid[] := '{}';
   v_bell  record;
   v_now   timestamptz;
   v_terms leasehold.gate_terms;
@@ -20,10 +19,7 @@ begin
     select r.ctid as spot, r.tenant_id, leasehold.group_of(r.job_id) as gate_id
     from leasehold.ready r where r.ctid = any(p_rows) and r.attempt = -2
   loop
-    if not pg_try_advisory_xact_lock(7508, hashint8(v_bell.gate_id)) then
-      v_busy := v_busy || v_bell.spot;
-      continue;
-    end if;
+    continue when not pg_try_advisory_xact_lock(7508, hashint8(v_bell.gate_id));
     delete from leasehold.ready where ctid = v_bell.spot;
     v_now := leasehold.now();
     select g.* into v_terms  -- as they are for the first of the line
@@ -59,7 +55,6 @@ begin
     )
     on conflict (gate_id, lane, tenant_id) do update set at = excluded.at where excluded.at < b.at;
   end loop;
-  return v_busy;
 end
 $$;
 

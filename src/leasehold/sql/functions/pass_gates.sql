@@ -36,7 +36,7 @@ begin
     from leasehold.ready r
     join leasehold.job j on j.job_id = r.job_id
     cross join lateral leasehold.gates_of(j) g
-    where r.ctid = any(p_rows) and r.bound
+    where r.ctid = any(p_rows) and r.bound and (j.gate is not null or j.group_gap_s is not null)
     order by g.gate_id, g.every desc  -- a group whose jobs say different gaps
   );
   if v_terms = '{}' then

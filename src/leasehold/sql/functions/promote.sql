@@ -37,15 +37,6 @@ begin
       where due.bound and j.job_id = due.job_id and not exists (select from leasehold.place p where p.job_id = due.job_id)
     ) lined on true
   ),
-  lined as (
-    insert into leasehold.blocked (
-      group_id, seq, job_id, tenant_id, lane, attempt, max_attempts, events, group_limit, group_hold, gated
-    )
-    select
-      group_id, nextval('leasehold.blocked_seq'), job_id, tenant_id, lane, attempt, max_attempts, events, group_limit, group_hold,
-      gated
-    from (select * from placed where group_id is not null order by run_at, job_id) p
-  ),
   base as materialized (
     select p.lane, p.tenant_id, t.stride, greatest(p.clock, newest.pass) as pass
     from (select distinct lane, tenant_id, clock from placed where charged) p
@@ -56,13 +47,25 @@ begin
         and (r.tenant_id, r.pass) > (p.tenant_id, p.clock) and (r.tenant_id, r.pass) <= (p.tenant_id, 9223372036854775807)
       order by r.tenant_id desc, r.pass desc limit 1
     ) newest on true
+  ),
+  turn as materialized (
+    select p.*, case when p.charged then b.pass + b.stride * p.place else p.clock + 1 end as pass
+    from placed p left join base b on p.charged and b.lane = p.lane and b.tenant_id = p.tenant_id
+  ),
+  lined as (
+    insert into leasehold.blocked (
+      group_id, seq, job_id, tenant_id, lane, pass, attempt, max_attempts, events, group_limit, group_hold, gated
+    )
+    select
+      group_id, nextval('leasehold.blocked_seq'), job_id, tenant_id, lane, pass, attempt, max_attempts, events, group_limit,
+      group_hold, gated
+    from (select * from turn where group_id is not null order by run_at, job_id) t
   )
   insert into leasehold.ready (lane, pass, job_id, tenant_id, attempt, max_attempts, events, bound)
   select
-    p.lane, case when p.charged then b.pass + b.stride * p.place else p.clock + 1 end,
-    case when p.group_id is null then p.job_id else leasehold.bell(p.group_id) end, p.tenant_id,
-    case when p.group_id is null then p.attempt else -1 end, p.max_attempts, p.events, p.bound
-  from placed p left join base b on p.charged and b.lane = p.lane and b.tenant_id = p.tenant_id;
+    lane, pass, case when group_id is null then job_id else leasehold.bell(group_id) end, tenant_id,
+    case when group_id is null then attempt else -1 end, max_attempts, events, bound
+  from turn;
   v_promoted := cardinality(v_rows);
   return v_promoted;
 end

@@ -8,9 +8,12 @@ set enable_indexscan = on set jit = off
 as $$
 begin
   insert into leasehold.ready (lane, pass, job_id, tenant_id, attempt, max_attempts, events, bound)
-  select p.lane, leasehold.clock(p.lane) + 1, leasehold.bell(p.group_id), p.tenant_id, -1, 0, 0, true
+  select p.lane, greatest(leasehold.clock(p.lane) + 1, b.pass), leasehold.bell(p.group_id), p.tenant_id, -1, 0, 0, true
   from leasehold.place p
   join leasehold.lease l on l.job_id = p.job_id and l.attempt = 1
+  left join lateral (
+    select pass from leasehold.blocked where group_id = p.group_id order by group_id, seq limit 1
+  ) b on true
   where p.job_id = any(p_jobs) and p.group_limit > 1;
 end
 $$;

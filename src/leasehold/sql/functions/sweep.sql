@@ -1,5 +1,6 @@
--- The leader's walk over lanes, about ten times a second. For each lane: rows that became visible behind the clock (a
--- transaction that committed late) move up to it, and the floor of the walk before is published for claims to start at.
+-- The leader's walk over lanes, ten times a second and more often while jobs are taken. For each lane: rows that became
+-- visible behind the clock (a transaction that committed late) move up to it, and the floor of the walk before is published
+-- for claims to start at.
 --
 -- p_from: where each walk starts; p_publish: the floor to publish, null for none. Returns for each lane the snapshot of
 -- the walk and the lowest pass that may be published next time. See leasehold.worker.leader for the rest of the proof.
