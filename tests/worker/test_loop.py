@@ -9,7 +9,8 @@ import pytest
 
 from leasehold.app import Leasehold
 from leasehold.context import Context
-from leasehold.engine import jobs
+from leasehold.engine import jobs, upkeep
+from leasehold.engine.database import Database
 from leasehold.errors import BadSetting
 from leasehold.job import State
 from leasehold.worker.queues import parse_queues
@@ -163,3 +164,31 @@ async def test_two_exchanges_at_once_hold_no_more_leases_than_slots_and_no_more_
         some = [row for row in rows if row["queue"] in queues]
         moments = sorted([(row["started_at"], 1) for row in some] + [(row["finished_at"], -1) for row in some])
         assert 0 < max(accumulate(step for _, step in moments)) <= most
+
+
+@pytest.mark.parametrize("waiting", [0, 6])
+async def test_a_new_worker_begins_its_upkeep_in_the_first_lull(
+    cell: Cell, shop: Shop, monkeypatch: pytest.MonkeyPatch, waiting: int
+) -> None:
+    """Connections and plans for upkeep are dear: what waits for the worker goes first."""
+    app = Leasehold()
+    started: list[str] = []
+
+    @app.handler("t.work")
+    async def work(ctx: Context) -> None:
+        started.append("job")
+
+    async def promote(db: Database, limit: int = 1000) -> int:
+        started.append("upkeep")
+        return 0
+
+    monkeypatch.setattr(upkeep, "promote", promote)
+    for _ in range(waiting):
+        await shop.enqueue("t.work")
+
+    async def upkeep_began() -> bool:
+        return "upkeep" in started
+
+    async with running(cell, app, replace(SLOW_POLL, slots=2)):
+        await eventually(upkeep_began, what="upkeep")
+    assert started.index("upkeep") >= waiting - 1, "the last may still be on its way"

@@ -28,6 +28,9 @@ from leasehold.errors import LeaseholdError
 from leasehold.log import emit
 
 TICK_SECONDS = 0.1
+#: While claims take jobs: each of them walks what was taken since the newest published floor, and where a long
+#: transaction keeps the dead rows, it looks at every one.
+_BUSY_TICK_SECONDS = 0.025
 _DUTY_SECONDS = 3.0
 _RENEW_SECONDS = 1.0
 _LANES_SECONDS = 1.0
@@ -107,6 +110,7 @@ class Leader:
         self._tokens = TokenWalk()
         self._tokens_at = 0.0
         self._publish_token: int | None = None
+        self.is_busy = False  # a lane has moved on since the tick before
 
     @property
     def is_outdated(self) -> bool:
@@ -119,6 +123,7 @@ class Leader:
         lanes = list(self._lanes)
         walks = [self._lanes[lane] for lane in lanes]
         swept = await upkeep.sweep(self._db, lanes, [walk.start for walk in walks], [walk.publish for walk in walks])
+        self.is_busy = any(seen.floor != self._lanes[seen.lane].publish for seen in swept)
         for seen in swept:
             self._lanes[seen.lane].saw(Snapshot.parse(seen.snapshot), seen.floor)
         await self._walk_tokens()
@@ -154,4 +159,4 @@ async def lead(db: Database, worker_id: Callable[[], UUID | None], wake: Callabl
         except LeaseholdError as problem:
             emit("leader failed", level=logging.WARNING, problem=problem)
             leader, renew_at = None, time.monotonic() + _RENEW_SECONDS
-        await asyncio.sleep(TICK_SECONDS)
+        await asyncio.sleep(_BUSY_TICK_SECONDS if leader and leader.is_busy else TICK_SECONDS)

@@ -96,6 +96,7 @@ class Heart:
         await self._calls.give_up()
 
     async def _beat_forever(self) -> None:
+        await asyncio.sleep(self._settings.beat_seconds)  # to register was to beat
         while True:
             answered = await self._beat()
             await asyncio.sleep(self._settings.beat_seconds if answered else self._retry_seconds())

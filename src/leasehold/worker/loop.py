@@ -122,6 +122,7 @@ class Worker:
         self._unknown_logged: dict[str, float] = {}
         self._side_tasks: set[asyncio.Task[None]] = set()
         self._wakes = [asyncio.Event() for _ in range(_EXCHANGES)]
+        self._lull = asyncio.Event()  # a claim has found less than it asked for
         self._stopping = asyncio.Event()
         self._forced = asyncio.Event()
 
@@ -155,9 +156,9 @@ class Worker:
                 await stack.enter_async_context(Broker(self._settings, partial(self._heard, "")))
             me = partial(getattr, self, "worker_id")
             for upkeep in (
-                maintain(self._db, self._settings, me, self._wake),
                 lead(self._db, me, self._wake),
-                ring(self._db, list(self._queues), self._settings.poll_seconds, self._wake),
+                self._in_a_lull(partial(maintain, self._db, self._settings, me, self._wake)),
+                self._in_a_lull(partial(ring, self._db, list(self._queues), self._settings.poll_seconds, self._wake)),
             ):
                 stack.push_async_callback(_ended_task, asyncio.create_task(upkeep))
             stack.push_async_callback(self._leave)
@@ -192,6 +193,11 @@ class Worker:
         self._heart.follow(self.worker_id, since=since)
         emit("worker started", worker=self.name, worker_id=self.worker_id, slots=self._settings.slots)
 
+    async def _in_a_lull(self, upkeep: Callable[[], Awaitable[None]]) -> None:
+        """Where much waits, a new worker begins with that: upkeep makes connections and plans first, and can wait."""
+        await _wait_for(self._lull, self._settings.poll_seconds)
+        await upkeep()
+
     # -- work ---------------------------------------------------------------------------------------------------
 
     async def _work(self) -> None:
@@ -222,6 +228,7 @@ class Worker:
             else:
                 self._retire_if_worn()
                 if not more:
+                    self._lull.set()
                     await _wait_for(wake, self._settings.poll_seconds * random.uniform(0.8, 1.2))
 
     async def _exchange(self) -> bool:
