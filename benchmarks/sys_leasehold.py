@@ -17,7 +17,6 @@ from typing import Any
 
 os.environ["LEASEHOLD_PACKS"] = "none"
 
-import psycopg
 import uvloop
 from common import PG, main, mark, pg_reset, pg_scalar  # type: ignore[import-not-found]  # the harness's own
 from pydantic import BaseModel
@@ -103,6 +102,8 @@ def check() -> None:
 
 
 def _sign() -> None:
+    import psycopg  # here: the worker's process has no need of it
+
     with psycopg.connect(URL, autocommit=True) as connection:
         connection.execute(f"comment on database {DATABASE} is '{_runner()}'")  # type: ignore[arg-type]
 
