@@ -67,6 +67,7 @@ $(VENV)/.runtime: pyproject.toml
 	  || { echo "leasehold needs Python 3.11 or newer; this is $$($(PYTHON) --version)"; exit 2; }; $(PYTHON) -m venv $(VENV); }
 	@echo "installing Leasehold into $(VENV) (once)"
 	@$(BIN)/pip install --quiet --disable-pip-version-check --editable .
+	@$(BIN)/python -m compileall -q src
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.runtime

@@ -64,6 +64,7 @@ async def test_only_a_migration_logs_in_as_anybody_but_our_roles(home: Path) -> 
     assert {program for user, _, program in seen if user == "postgres"} == {"leasehold-migrate"}
 
 
+@pytest.mark.long
 async def test_nobody_else_is_let_into_the_database(home: Path) -> None:
     with started("up", "--json", env={"LEASEHOLD_HOME": str(home)}) as up:
         up.document()

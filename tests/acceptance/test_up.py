@@ -72,6 +72,7 @@ async def test_up_with_the_demo_shows_work_of_every_kind(home: Path) -> None:
         assert up.stopped().code == 0
 
 
+@pytest.mark.long
 def test_a_second_up_of_the_same_folder_is_refused_by_the_pid_of_the_first(home: Path) -> None:
     with started("up", "--json", env=at(home)) as up:
         up.document()
@@ -84,6 +85,7 @@ def test_a_second_up_of_the_same_folder_is_refused_by_the_pid_of_the_first(home:
         up.stopped()
 
 
+@pytest.mark.long
 def test_sigterm_stops_everything_and_the_next_start_finds_the_data(home: Path) -> None:
     with started("up", "--json", env=at(home)) as up:
         up.document()
@@ -109,6 +111,7 @@ def test_ctrl_c_stops_everything_too(home: Path) -> None:
     assert server_of(home) is None
 
 
+@pytest.mark.long
 def test_up_after_a_kill_takes_the_left_over_server_and_its_jobs(home: Path) -> None:
     with started("up", "--json", env=at(home)) as up:
         up.document()
@@ -125,6 +128,7 @@ def test_up_after_a_kill_takes_the_left_over_server_and_its_jobs(home: Path) -> 
     assert server_of(home) is None
 
 
+@pytest.mark.long
 def test_down_after_a_kill_stops_the_left_over_server(home: Path) -> None:
     with started("up", "--json", env=at(home)) as up:
         up.document()
@@ -138,6 +142,7 @@ def test_down_after_a_kill_stops_the_left_over_server(home: Path) -> None:
     assert (home / "data").exists()
 
 
+@pytest.mark.long
 def test_down_stops_what_is_up_and_with_wipe_removes_the_folder(home: Path) -> None:
     with started("up", "--json", env=at(home)) as up:
         up.document()
@@ -149,6 +154,7 @@ def test_down_stops_what_is_up_and_with_wipe_removes_the_folder(home: Path) -> N
     assert leasehold("down", env=at(home)).code == 0
 
 
+@pytest.mark.long
 def test_two_instances_do_not_know_each_other(new_home: NewHome) -> None:
     one, two = new_home(), new_home()
     with started("up", "--json", env=at(one)) as first, started("up", "--json", env=at(two)) as second:
@@ -182,6 +188,7 @@ def test_an_ephemeral_instance_leaves_no_folder_and_no_process(home: Path) -> No
     assert not postmaster.serves(server.pid, server.data)
 
 
+@pytest.mark.long
 def test_a_remembered_port_that_is_taken_gives_way_to_another(home: Path) -> None:
     with started("up", "--json", env=at(home)) as up:
         port = urlsplit(up.document()["database_url"]).port
@@ -198,6 +205,7 @@ def test_a_remembered_port_that_is_taken_gives_way_to_another(home: Path) -> Non
             up.stopped()
 
 
+@pytest.mark.long
 def test_a_port_is_kept_from_start_to_start(home: Path) -> None:
     ports = []
     for _ in range(2):
@@ -223,6 +231,7 @@ def test_a_command_after_the_end_of_the_instance_says_how_to_start_one(home: Pat
     assert "Traceback" not in said.err
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_during_the_start_leaves_nothing_running(home: Path, number: int) -> None:
     with started("up", "--json", env=at(home)) as up:

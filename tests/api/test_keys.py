@@ -56,6 +56,7 @@ def junk(dice: random.Random, good: Key) -> bytes:
             return f"lh_live_{''.join(dice.choices(LETTERS, k=22))}_{''.join(dice.choices(LETTERS, k=49))}".encode()
 
 
+@pytest.mark.long
 async def test_ten_thousand_bad_keys_let_nobody_in(
     stranger: httpx.AsyncClient, key: Keys, monkeypatch: pytest.MonkeyPatch
 ) -> None:

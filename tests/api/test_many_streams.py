@@ -1,9 +1,12 @@
 """Many readers at once: the small form of tests.api.many_streams, which is run by hand with hundreds."""
 
+import pytest
+
 from tests.api.many_streams import serve
 from tests.cell import Cell
 
 
+@pytest.mark.long
 async def test_many_streams_are_complete_and_in_order_and_cost_no_more_queries_than_one(cell: Cell) -> None:
     found = await serve(cell, clients=60, count=150, idle_s=1.0)
     assert (found["streams"], found["complete"]) == (150, 150)

@@ -348,6 +348,7 @@ def test_a_person_at_a_terminal_gets_a_table_with_a_header(here: dict[str, str])
     assert b"demo.hello" in shown
 
 
+@pytest.mark.long
 def test_bulk_commands_count_and_ask_and_leave_it_to_a_job(here: dict[str, str]) -> None:
     for _ in range(3):
         leasehold("run", "t.one", env=here)

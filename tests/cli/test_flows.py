@@ -17,6 +17,7 @@ def here(cell: Cell) -> dict[str, str]:
     return cell.environment() | {"LEASEHOLD_TENANT": "a"}
 
 
+@pytest.mark.long
 async def test_a_flow_is_shown_decided_signalled_canceled_and_retried(
     cell: Cell, here: dict[str, str], worker_db: Database
 ) -> None:

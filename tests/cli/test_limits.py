@@ -1,9 +1,12 @@
 """`leasehold limits`, as a real program."""
 
+import pytest
+
 from tests.cell import Cell
 from tests.cli.program import leasehold, started
 
 
+@pytest.mark.long
 def test_limits_are_set_shown_paused_and_removed(here: dict[str, str], cell: Cell) -> None:
     with started("worker", env=here) as worker:  # it makes its kinds known
         worker.said("worker started")

@@ -364,6 +364,7 @@ async def test_a_hundred_megabytes_are_refused_with_bounded_memory(cell: Cell, c
     assert (await client.enqueue("t.work", {})).created, "and the connection is as good as before"
 
 
+@pytest.mark.long
 async def test_sql_refuses_a_hundred_megabytes_too(cell: Cell, api_db: Database) -> None:
     with pytest.raises(TooLarge):
         await jobs.enqueue(api_db, cell.tenant_a, "t.work", [f'"{"x" * HUNDRED_MB}"'], {})

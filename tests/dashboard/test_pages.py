@@ -129,6 +129,7 @@ async def test_no_page_gives_reason_to_complain(site: Site, packed: World, schem
     assert found == {}
 
 
+@pytest.mark.long
 async def test_pages_can_be_read_without_scripts(site: Site, packed: World) -> None:
     async with site.visit(java_script_enabled=False) as context:
         page = await context.new_page()

@@ -142,11 +142,13 @@ def shop(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.long
 def test_the_strangers_tests_pass(venv: Path, shop: Path) -> None:
     said = run(str(venv / "python"), "-m", "pytest", "-q", "-p", "no:cacheprovider", cwd=shop)
     assert "2 passed" in said.out
 
 
+@pytest.mark.long
 def test_the_strangers_service_works_end_to_end(venv: Path, shop: Path) -> None:
     home = Home(ephemeral_home(in_memory=True) / "home")
     env = {"PYTHONPATH": "", "LEASEHOLD_HOME": str(home.path)}

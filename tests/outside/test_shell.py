@@ -48,6 +48,7 @@ def shell(cell: Cell) -> Shell:
     return Shell(cell)
 
 
+@pytest.mark.long
 def test_an_endpoint_from_its_making_to_its_end(shell: Shell) -> None:
     """The listener has to be there before the secret: it gets the right one when it is started again."""
     with shell.listening("whsec_AAAA") as (_, port):

@@ -28,6 +28,7 @@ def here(cell: Cell) -> dict[str, str]:
     return cell.environment() | {"LEASEHOLD_TENANT": "a", "LEASEHOLD_POLL_SECONDS": "0.05"}
 
 
+@pytest.mark.long
 def test_a_schedule_is_added_shown_edited_paused_run_and_removed(here: dict[str, str]) -> None:
     def say(*words: str) -> Any:
         said = leasehold("schedules", *words, "--json", env=here)

@@ -82,6 +82,7 @@ def test_a_project_that_does_not_use_it_does_not_feel_it(folder: Path) -> None:
     assert left(folder) == []
 
 
+@pytest.mark.long
 def test_parallel_processes_share_one_server_which_is_gone_afterwards(folder: Path) -> None:
     said = ran(folder, TESTS, "-n", "2", "--dist", "each")
     assert said.code == 0, said.out
@@ -91,6 +92,7 @@ def test_parallel_processes_share_one_server_which_is_gone_afterwards(folder: Pa
     until(lambda: not left(folder), what="the folders are gone")
 
 
+@pytest.mark.long
 def test_tests_that_are_killed_leave_no_server(folder: Path) -> None:
     with running(folder, STUCK, "-s") as program:
         program.said("postgresql://")
@@ -100,6 +102,7 @@ def test_tests_that_are_killed_leave_no_server(folder: Path) -> None:
     until(lambda: not left(folder), what="the folders are gone")
 
 
+@pytest.mark.long
 def test_a_server_of_ones_own_is_used_and_left_as_it_was(folder: Path, leasehold_server: TemplateServer) -> None:
     """Its databases are gone; that the roles stay is documented."""
     said = ran(folder, TESTS, LEASEHOLD_TEST_DATABASE_URL=leasehold_server.admin_url)

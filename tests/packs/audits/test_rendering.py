@@ -38,6 +38,7 @@ class Inner:
         await writer.drain()
 
 
+@pytest.mark.long
 @needs_chromium
 async def test_what_a_script_shows_is_seen_and_its_links_are_followed(auditing: Opened) -> None:
     site = Site(

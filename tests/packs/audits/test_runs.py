@@ -259,6 +259,7 @@ async def test_a_report_reads_without_scripts_and_a_table_without_formulas(audit
     assert "'=cmd()" in table
 
 
+@pytest.mark.long
 @needs_corpora
 async def test_the_manual_is_audited_as_it_is_known_although_a_worker_is_killed(cell: Cell) -> None:
     async with manual.crew(cell, Site(manual.answers(manual.manual()))) as workers:

@@ -219,6 +219,7 @@ _CHECK = """async ([raw, keys, flips]) => {
 }"""
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("reader", [Reader.OWNER, Reader.PUBLIC])
 async def test_the_browser_catches_and_names_every_flipped_byte(shop: Office, browser: Browser, reader: Reader) -> None:
     dice = Random(2)

@@ -51,6 +51,7 @@ async def site(leasehold: Kit) -> dict[str, str]:
     return leasehold.environment | {"LEASEHOLD_SECRET_KEYS": SECRET_KEY, "LEASEHOLD_PACKS": "passports"}
 
 
+@pytest.mark.long
 def test_documents_become_a_passport_by_commands_alone(site: dict[str, str], tmp_path: Path) -> None:
     def passports(*arguments: str, code: int = 0) -> str:
         said = command("passports", *arguments, env=site)

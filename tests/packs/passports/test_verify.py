@@ -62,6 +62,7 @@ def test_a_public_bundle_leaves_no_trace_of_hidden_values() -> None:
     assert json.loads(bundle.payload)["materials"] == [{"name": "Cobalt"}]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("reader", "part"),
     [*((Reader.OWNER, part) for part in PARTS[:4]), (Reader.PUBLIC, "payload"), (Reader.PUBLIC, "disclosure")],
@@ -75,6 +76,7 @@ def test_every_single_flipped_bit_is_caught_and_its_part_named(reader: Reader, p
         assert codes & {f"{part.upper()}_CHANGED", f"{part.upper()}_MALFORMED"}, flipped
 
 
+@pytest.mark.long
 def test_the_stand_alone_program_catches_and_names_every_flipped_byte() -> None:
     dice = Random(1)
     keys = json.loads(keys_json([KEY]))
