@@ -83,12 +83,14 @@ async def rules(
     from leasehold_packs.passports import store_versions
     from leasehold_packs.passports.attributes import battery_pass_rules
     from leasehold_packs.passports.documents import read_json
+    from leasehold_packs.passports.rules import package
 
     if (file is None) == (battery_pass is None):
         raise typer.BadParameter("name a file, or --battery-pass and a category")
     source = read_json(file.read_bytes()) if file else battery_pass_rules(battery_pass or Category.EV)
+    checked = package(source)
     async with shell.tenant(tenant) as access, access.transaction() as tx:
-        made = await store_versions.add_package(tx, source, access.actor)
+        made = await store_versions.add_package(tx, checked, access.actor)
         await store_versions.set_package_state(tx, made["package_id"], "published")
     print(made["package_id"])
 

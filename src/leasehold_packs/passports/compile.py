@@ -14,6 +14,7 @@ from uuid import UUID
 
 from leasehold_packs.passports import merkle
 from leasehold_packs.passports.attributes import Tier
+from leasehold_packs.passports.bounded import schema_findings
 from leasehold_packs.passports.canonical import canonical, digest
 from leasehold_packs.passports.errors import Finding, PassportError, invalid, too_large
 from leasehold_packs.passports.expressions import Type, Value, inputs_of, value_of
@@ -21,7 +22,7 @@ from leasehold_packs.passports.facts import Fact, Snapshot
 from leasehold_packs.passports.pointers import leaves, matches, matching, nested, order, tokens
 from leasehold_packs.passports.proof import timestamp
 from leasehold_packs.passports.quantities import Number, convert, decimal_text, number
-from leasehold_packs.passports.rules import Input, Package, schema_findings
+from leasehold_packs.passports.rules import Input, Package
 
 #: Changes whenever the same input would give other bytes.
 COMPILER = "leasehold-passports/1"
@@ -79,7 +80,7 @@ class _Made:
 
 
 def compiled(snapshot: Snapshot, package: Package, issue: Issue) -> Compiled:
-    """The passport, or VALIDATION_ERROR with every finding at once."""
+    """The passport, or VALIDATION_ERROR with every finding at once. Blocks where the rules have a schema."""
     made, findings = _made(snapshot, package)
     _refuse(findings)
     payload = nested({each.pointer: each.value for each in made})

@@ -10,6 +10,7 @@ from leasehold_packs.passports import maker, store_facts, store_keys, store_vers
 from leasehold_packs.passports.attributes import Category, Reader, battery_pass_rules, completeness
 from leasehold_packs.passports.desk import ask_for_version, send_document, state_fact, wait_for
 from leasehold_packs.passports.many import request_bulk, wait_for_bulk
+from leasehold_packs.passports.rules import package
 from leasehold_packs.passports.store import fact_of
 from leasehold_packs.passports.store_facts import Delivered
 from leasehold_packs.passports.store_versions import Order
@@ -51,7 +52,7 @@ async def _rules(tx: Any, author: str) -> UUID:
     for row in await store_versions.list_packages(tx):
         if (row["name"], row["version"], row["state"]) == (wanted["name"], wanted["version"], "published"):
             return UUID(str(row["package_id"]))
-    made = await store_versions.add_package(tx, wanted, author)
+    made = await store_versions.add_package(tx, package(wanted), author)
     await store_versions.set_package_state(tx, made["package_id"], "published")
     return UUID(str(made["package_id"]))
 

@@ -19,6 +19,7 @@ from leasehold import Context, Fail, Leasehold
 from leasehold.errors import NotFound
 from leasehold_packs.passports import store_facts
 from leasehold_packs.passports.attributes import Category, completeness
+from leasehold_packs.passports.bounded import schema_findings
 from leasehold_packs.passports.compile import Compiled, compiled
 from leasehold_packs.passports.documents import CSV, XLSX, Reading, json_facts, read_json, sheet_facts
 from leasehold_packs.passports.errors import Code, Finding, PassportError
@@ -34,7 +35,6 @@ from leasehold_packs.passports.model import (
 )
 from leasehold_packs.passports.proof import options, sign
 from leasehold_packs.passports.qr import checked_fit, digital_link, plain_link
-from leasehold_packs.passports.rules import schema_findings
 from leasehold_packs.passports.store import QUEUE, Desk, fact_of, tell, tell_all
 from leasehold_packs.passports.store_facts import (
     close_document,

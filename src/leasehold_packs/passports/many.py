@@ -31,7 +31,7 @@ from leasehold_packs.passports.model import (
 )
 from leasehold_packs.passports.proof import verifies
 from leasehold_packs.passports.qr import checked_serial
-from leasehold_packs.passports.rules import Package, package
+from leasehold_packs.passports.rules import Package, accepted_package
 from leasehold_packs.passports.store import QUEUE, TENANT, Desk, Rows, fact_of, one, tell
 from leasehold_packs.passports.store_facts import current_facts, document_bytes, get_document, get_passport
 from leasehold_packs.passports.store_keys import usable_key
@@ -313,7 +313,7 @@ async def is_reproduced(tx: Rows, version_id: UUID) -> bool:
 async def compiled_again(tx: Rows, version: Any) -> Compiled | None:
     """The version once more from its snapshot and rules, whatever their state is now; None if that fails."""
     facts = (await facts_of(tx, [version["snapshot_id"]]))[version["snapshot_id"]]
-    rules = package(json.loads((await get_package(tx, version["package_id"]))["source"]))
+    rules = accepted_package(json.loads((await get_package(tx, version["package_id"]))["source"]))
     key = (await keys_by_id(tx, [version["key_id"]]))[version["key_id"]]
     try:
         return await asyncio.to_thread(compiled, Snapshot(facts), rules, issue_of(version, key["issuer"]))

@@ -18,6 +18,10 @@ def token(name: str) -> str:
     return name.replace("~", "~0").replace("/", "~1")
 
 
+def pointer_to(path: Iterable[str]) -> str:
+    return "".join(f"/{token(name)}" for name in path)
+
+
 @lru_cache(maxsize=65_536)
 def tokens(pointer: str) -> tuple[str, ...]:
     if pointer and not pointer.startswith("/"):

@@ -35,6 +35,7 @@ from leasehold_packs.passports.many import compiled_again, get_bulk, is_reproduc
 from leasehold_packs.passports.model import ExportOrder, RecompileOrder, ReplayOrder
 from leasehold_packs.passports.qr import symbol
 from leasehold_packs.passports.router import body_of, routes
+from leasehold_packs.passports.rules import package
 from leasehold_packs.passports.store import TENANT, fact_of, one
 from leasehold_packs.passports.store_facts import Delivered
 from leasehold_packs.passports.store_versions import Order
@@ -155,8 +156,9 @@ async def revoke_key(tenant: web.Tenant, key_id: str, body: model.RevokeKeyIn) -
     openapi_extra=_WRITE,
 )
 async def add_package(tenant: web.Tenant, body: dict[str, Any]) -> web.Response:
+    checked = await asyncio.to_thread(package, body)
     async with tenant.transaction() as tx:
-        made = await store_versions.add_package(tx, body, tenant.actor)
+        made = await store_versions.add_package(tx, checked, tenant.actor)
         await tx.log(
             "passports.add_package", str(made["package_id"]), {"name": made["name"], "version": made["version"]}
         )

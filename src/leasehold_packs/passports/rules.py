@@ -14,17 +14,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from jsonschema.exceptions import SchemaError
-from jsonschema.protocols import Validator
-from jsonschema.validators import Draft202012Validator, validator_for
-from referencing import Registry
-from referencing.exceptions import Unresolvable
-
 from leasehold_packs.passports.attributes import Tier
 from leasehold_packs.passports.canonical import canonical, digest
 from leasehold_packs.passports.errors import Code, Finding, PassportError, invalid, too_large
 from leasehold_packs.passports.expressions import Type, type_of
-from leasehold_packs.passports.pointers import may_match, token, tokens
+from leasehold_packs.passports.pointers import may_match, pointer_to, tokens
+from leasehold_packs.passports.schemas import Unusable, broken, validator
 
 FORMAT = "leasehold-rules/1"
 MAX_BYTES = 2**20
@@ -82,6 +77,7 @@ class Package:
     copies: tuple[Copy, ...]
     checks: tuple[Check, ...]
     schema: Any
+    source: Any = field(compare=False, repr=False)
     _places: dict[str, tuple[Copy, ...]] = field(default_factory=dict, compare=False, repr=False)
 
     def copies_at(self, pointer: str) -> tuple[Copy, ...]:
@@ -99,8 +95,19 @@ def package(source: Any) -> Package:
     if len(canonical(source)) > MAX_BYTES:
         raise too_large(f"a rule package has at most {MAX_BYTES} bytes")
     _check_shape(source)
+    found = accepted_package(source)
+    _check_types(found)
+    try:
+        validator(found.schema)
+    except Unusable as problem:
+        raise invalid(str(problem)) from None
+    return found
+
+
+def accepted_package(source: Any) -> Package:
+    """The package from a source that was checked before."""
     inputs = tuple(_input(name, each) for name, each in sorted(source.get("inputs", {}).items()))
-    found = Package(
+    return Package(
         name=source["name"],
         version=source["version"],
         hash=digest(source),
@@ -109,14 +116,12 @@ def package(source: Any) -> Package:
         copies=tuple(_copy(each) for each in source.get("copies", [])),
         checks=tuple(_check(each) for each in source.get("checks", [])),
         schema=source.get("schema", True),
+        source=source,
     )
-    _check_types(found)
-    validator(found.schema)
-    return found
 
 
 def _check_shape(source: Any) -> None:
-    findings = schema_findings(_SHAPE, source)
+    findings = [Finding(at=pointer_to(path), message=message) for path, message in broken(_SHAPE, source)]
     if findings:
         raise invalid("this is no rule package", findings=findings)
 
@@ -175,49 +180,6 @@ def _type_findings(at: str, expression: Any, wanted: Type | None, types: Mapping
         return
     if wanted and found != wanted:
         yield Finding(at=at, message=f"is a {found}, not a {wanted}", code=Code.RULE_TYPE_ERROR)
-
-
-# -- JSON Schema ----------------------------------------------------------------------------------------------------
-
-
-def schema_findings(schema: Any, value: Any) -> list[Finding]:
-    """Where the value breaks its schema, in order. The draft is the one that the schema declares."""
-    try:
-        errors = sorted(validator(schema).iter_errors(value), key=lambda error: [str(part) for part in error.path])
-    except Unresolvable as error:
-        raise invalid(f"the schema refers to {error.ref!r}, which is not part of it") from None
-    except (RecursionError, ArithmeticError):
-        raise invalid("the schema never comes to an end over this value, or cannot calculate with it") from None
-    return [
-        Finding(
-            at="".join(f"/{token(str(part))}" for part in error.absolute_path),
-            message=f"breaks {error.validator}: {error.message[:200]}",
-        )
-        for error in errors
-    ]
-
-
-def validator(schema: Any) -> Validator:
-    """A validator that fetches nothing: without a registry of its own, the library would open remote references."""
-    kind = _draft(schema)
-    try:
-        kind.check_schema(schema)
-    except SchemaError as error:
-        raise invalid(f"this is no JSON Schema: {error.message[:200]}") from None
-    except RecursionError:
-        raise invalid("this JSON Schema is nested too deeply") from None
-    made: Validator = kind(schema, registry=Registry())
-    return made
-
-
-def _draft(schema: Any) -> Any:
-    declared = schema.get("$schema") if isinstance(schema, dict) else None
-    if declared is None:
-        return Draft202012Validator
-    kind = validator_for(schema, default=None)
-    if kind is None:
-        raise invalid(f"the draft {declared!r} of JSON Schema is not known")
-    return kind
 
 
 def _objects(needed: Sequence[str], /, **properties: Any) -> dict[str, Any]:

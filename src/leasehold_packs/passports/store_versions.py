@@ -16,7 +16,7 @@ from leasehold_packs.passports.compile import Compiled, Issue
 from leasehold_packs.passports.errors import Code, Finding, PassportError
 from leasehold_packs.passports.facts import Fact, Snapshot
 from leasehold_packs.passports.merkle import salt
-from leasehold_packs.passports.rules import Package, package
+from leasehold_packs.passports.rules import Package, accepted_package
 from leasehold_packs.passports.store import TENANT, Rows, fact_of, one, whole_second
 from leasehold_packs.passports.store_facts import current_facts, get_passport
 from leasehold_packs.passports.store_keys import usable_key
@@ -174,15 +174,14 @@ async def facts_of(tx: Rows, snapshots: Sequence[UUID]) -> dict[UUID, list[Fact]
 # -- rule packages --------------------------------------------------------------------------------------------------
 
 
-async def add_package(tx: Rows, source: Any, author: str) -> Any:
-    """A draft; all of it is checked now, so that what it accepts can only fail over facts."""
-    checked = package(source)
+async def add_package(tx: Rows, checked: Package, author: str) -> Any:
+    """A draft."""
     made = await tx.fetchrow(
         "insert into leasehold_passports.rule_package as p (tenant_id, name, version, hash, source, author)"
         f" values ({TENANT}, $1, $2, $3, $4, $5)"
         " on conflict (tenant_id, name, version) do update set hash = excluded.hash, source = excluded.source"
         f" where p.state = 'draft' returning {_PACKAGE}",
-        checked.name, checked.version, checked.hash, canonical(source).decode(), author,
+        checked.name, checked.version, checked.hash, canonical(checked.source).decode(), author,
     )  # fmt: skip
     if made is None:
         raise Conflict(f"{checked.name} {checked.version} is published", hint="give it a new version")
@@ -215,7 +214,7 @@ async def published_package(tx: Rows, package_id: UUID) -> Package:
             f"rule package {row['name']} {row['version']} is {row['state']}",
             hint="publish it",
         )
-    return package(json.loads(row["source"]))
+    return accepted_package(json.loads(row["source"]))
 
 
 # -- versions -------------------------------------------------------------------------------------------------------

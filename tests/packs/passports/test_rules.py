@@ -1,12 +1,16 @@
 """Rule packages: all that can be wrong with them is found before a fact is there."""
 
+import asyncio
 import socket
 from typing import Any
 
 import pytest
 
+from leasehold_packs.passports import bounded
+from leasehold_packs.passports.bounded import schema_findings
 from leasehold_packs.passports.errors import Code, PassportError
-from leasehold_packs.passports.rules import package, schema_findings
+from leasehold_packs.passports.rules import package
+from leasehold_packs.passports.schemas import Unusable, broken
 from tests.packs.passports.battery import RULES
 
 
@@ -82,11 +86,62 @@ def test_a_schema_opens_no_connection(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(socket, "create_connection", refused)
     monkeypatch.setattr(socket, "getaddrinfo", refused)
 
-    with pytest.raises(PassportError, match="not part of it"):
-        schema_findings({"$ref": "http://169.254.169.254/schema.json"}, {})
+    with pytest.raises(Unusable, match="not part of it"):
+        broken({"$ref": "http://169.254.169.254/schema.json"}, {})
     assert attempts == []
 
 
 def test_a_schema_that_refers_to_itself_comes_to_an_end() -> None:
     with pytest.raises(PassportError, match="never comes to an end"):
         schema_findings({"$ref": "#"}, {})
+
+
+#: Each doubles what the one before it asks: two to the power of forty questions.
+DOUBLED = {f"d{n}": {"allOf": [{"$ref": f"#/$defs/d{n + 1}"}] * 2} for n in range(40)} | {"d40": True}
+
+
+@pytest.mark.parametrize(
+    ("schema", "value"),
+    [
+        ({"pattern": "^(a+)+$"}, "a" * 64 + "!"),
+        ({"patternProperties": {"^(a+)+$": True}}, {"a" * 64 + "!": 1}),
+        ({"patternProperties": {"^(a+)+$": True}, "unevaluatedProperties": False}, {"a" * 64 + "!": 1}),
+        ({"$defs": DOUBLED, "$ref": "#/$defs/d0"}, 1),
+        ({"uniqueItems": True}, [{"n": n} for n in range(50_000)]),
+    ],
+    ids=["pattern", "names", "other names", "references", "unique"],
+)
+async def test_a_schema_that_takes_for_ever_is_ended_and_holds_nobody_up(
+    schema: Any, value: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bounded, "SECONDS", 1)
+    asked = asyncio.create_task(asyncio.to_thread(schema_findings, schema, value))
+    turns = 0
+    while not asked.done():
+        await asyncio.sleep(0.01)
+        turns += 1
+    with pytest.raises(PassportError, match="not done after 1 s of the processor"):
+        await asked
+    assert turns > 20
+    assert schema_findings({"type": "string"}, 1) != []
+
+
+def test_a_process_that_was_killed_while_it_waited_is_replaced() -> None:
+    schema_findings({"type": "string"}, "")
+    for process in bounded._spares:
+        process.kill()
+        process.wait()
+    assert schema_findings({"type": "string"}, 1) != []
+
+
+def test_a_process_that_dies_over_a_schema_says_nothing_about_the_schema(monkeypatch: pytest.MonkeyPatch) -> None:
+    taken = bounded._take
+
+    def doomed() -> Any:
+        process = taken()
+        process.kill()
+        return process
+
+    monkeypatch.setattr(bounded, "_take", doomed)
+    with pytest.raises(bounded.CheckerDied):
+        schema_findings({"type": "string"}, "")

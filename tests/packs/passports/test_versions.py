@@ -10,9 +10,9 @@ from leasehold import State
 from leasehold.engine import pack_files
 from leasehold.engine.connect import target
 from leasehold.engine.database import Role
-from leasehold_packs.passports import pack
+from leasehold_packs.passports import bounded, pack
 from tests.packs.passports.battery import RULES, SAYS
-from tests.packs.passports.office import GTIN, Office, good
+from tests.packs.passports.office import GTIN, Office, good, office
 
 
 async def test_a_passport_is_compiled_signed_given_its_qr_code_and_activated(maker: Office) -> None:
@@ -37,6 +37,22 @@ async def test_a_passport_is_compiled_signed_given_its_qr_code_and_activated(mak
 
 def code(response: Any) -> tuple[int, str]:
     return response.status_code, response.json()["errors"][0]["code"]
+
+
+async def test_a_schema_that_takes_for_ever_ends_its_version_and_holds_nobody_up(
+    maker: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bounded, "SECONDS", 1)
+    passport = await maker.passport(says=SAYS | {"model": "M" * 64 + "1"})
+    endless = await maker.package(RULES | {"schema": {"properties": {"model": {"pattern": "^(M+)+$"}}}})
+    asked = good(await maker.api.post(f"/v1/passports/{passport}/compile", json={"package_id": endless}))
+    async with office(maker.kit, "rival") as rival:
+        await rival.opened(slug="rival")
+        assert (await rival.compiled(await rival.passport(), await rival.package()))["state"] == "active"
+
+    version = await maker.version(asked["version_id"])
+    assert version["state"] == "failed"
+    assert "not done after 1 s of the processor" in str(version["problem"])
 
 
 async def test_facts_in_error_keep_a_snapshot_open(maker: Office) -> None:
