@@ -5,17 +5,17 @@ from functools import lru_cache
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
+from leasehold_packs.webfacts.tame import tame
+
 _UNSEEN = ["script", "style", "noscript", "template", "svg", "iframe", "object", "head"]
 _MAX_NAME = 300
-_MAX_OPEN = 20_000
-_WINDOW = 16 * 1024
 _NAMES = ("class", "id", "data-testid", "data-test", "itemprop")
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _NAME_WORD = re.compile(r"[^\W\d_]+")
 
 
 def parse(text: str) -> LexborHTMLParser:
-    return LexborHTMLParser(_bounded(text))
+    return LexborHTMLParser(tame(text))
 
 
 def visible_text(tree: LexborHTMLParser) -> str:
@@ -58,22 +58,6 @@ def ancestors(node: LexborNode, limit: int) -> list[LexborNode]:
 def path_of(node: LexborNode) -> str:
     """A short path a person can find the element by."""
     return " > ".join(reversed([_step(step) for step in (node, *ancestors(node, 2))]))
-
-
-def _bounded(text: str) -> str:
-    """Up to where elements are nested beyond reason: the parser's time grows with the square of their depth.
-
-    An estimate by counting brackets, good against accidents; a page made to attack is up to the time limit of its job.
-    """
-    if text.count("<") <= _MAX_OPEN:
-        return text
-    depth = 0
-    for start in range(0, len(text), _WINDOW):
-        window = text[start : start + _WINDOW]
-        depth = max(0, depth + window.count("<") - 2 * window.count("</"))
-        if depth > _MAX_OPEN:
-            return text[:start]
-    return text
 
 
 def _step(node: LexborNode) -> str:

@@ -84,10 +84,6 @@ def test_robots_may_be_told_by_header_too() -> None:
     assert (found.robots.index, found.robots.follow) == (False, False)
 
 
-def test_elements_nested_beyond_reason_are_left_out() -> None:
-    assert page("<p>seen</p>" + "<div>" * 200_000 + "unseen").text.startswith("seen")
-
-
 @settings(max_examples=200, deadline=None, derandomize=True)
 @given(st.binary(max_size=300) | st.text(max_size=200).map(str.encode))
 def test_no_bytes_are_an_error(body: bytes) -> None:
