@@ -8,9 +8,8 @@ reported and the confidence falls, and nobody guesses.
 from dataclasses import dataclass, replace
 
 import ada_url
-from selectolax.lexbor import LexborHTMLParser, SelectolaxError
+from selectolax.lexbor import LexborHTMLParser
 
-from leasehold.errors import BadInput
 from leasehold_packs.webfacts.availability import Availability, schema_availability
 from leasehold_packs.webfacts.candidates import Candidates
 from leasehold_packs.webfacts.currency import currency_code, currency_of_host
@@ -25,6 +24,7 @@ from leasehold_packs.webfacts.hydration import add_hydration
 from leasehold_packs.webfacts.money import Money, parse_number, parse_price
 from leasehold_packs.webfacts.offer import Offer
 from leasehold_packs.webfacts.schema_product import read_products
+from leasehold_packs.webfacts.selectors import select_first
 from leasehold_packs.webfacts.structured import read_structured
 
 _OPEN_GRAPH = 0.75
@@ -61,7 +61,7 @@ def read_product(
     found, offers = read_products(structured, url=url, title=title)
     _add_open_graph(found, structured.opengraph)
     currency = _currency(found, url)
-    if price_selector and (fact := _selected_price(tree, price_selector, currency)):
+    if price_selector and (fact := _selected_price(tree, price_selector, currency, text)):
         found.price.insert(0, fact)
     _add_page(found, tree, url, currency, title)
     found.price = [_in_currency(fact, currency) for fact in found.price]
@@ -118,11 +118,8 @@ def _add_open_graph(found: Candidates, properties: dict[str, list[str]]) -> None
     add(found.image, value, name)
 
 
-def _selected_price(tree: LexborHTMLParser, selector: str, currency: str | None) -> Fact[Money] | None:
-    try:
-        node = tree.css_first(selector)
-    except SelectolaxError:
-        raise BadInput(f"{selector[:200]!a} is not a CSS selector", hint="such as .product .price") from None
+def _selected_price(tree: LexborHTMLParser, selector: str, currency: str | None, text: str) -> Fact[Money] | None:
+    node = select_first(tree, selector, text=text)
     if node is None or (money := money_of(node, currency)) is None:
         return None
     return Fact(value=money, source="selector", method=selector, confidence=0.95, pointer=path_of(node))

@@ -112,6 +112,28 @@ def test_a_persons_selector_stands_above_all() -> None:
     assert [found.name for found in product.disagreements] == ["price"]
 
 
+@pytest.mark.parametrize(
+    ("selector", "elements"),
+    [
+        ("p:nth-child(2)", 30_000),
+        ("q ~ p", 30_000),
+        ("p:has(~ p ~ q)", 1000),
+        (":has(:has(:has(q)))", 200),
+        (r":\68 as(:h\61s(:h\61s(q)))", 200),
+    ],
+)
+def test_a_selector_that_would_take_too_long_is_refused(selector: str, elements: int) -> None:
+    with pytest.raises(BadInput, match="takes too long on a page of this size"):
+        read("<p>x" * elements, price_selector=selector)
+
+
+@pytest.mark.parametrize(
+    "selector", ["table tr:nth-child(2) td:nth-child(3)", "h2 ~ p ~ b", "[rel~=x]", ".md\\:price", "p:has(b)"]
+)
+def test_an_ordinary_selector_is_tried_on_an_ordinary_page(selector: str) -> None:
+    read("<p>x" * 4000, price_selector=selector)
+
+
 def test_what_is_no_selector_is_refused() -> None:
     with pytest.raises(BadInput, match="not a CSS selector"):
         read("<p>", price_selector="#[")
