@@ -1,13 +1,14 @@
 """What a site's sitemaps name, for packs that walk sites."""
 
 import re
+from collections import deque
 from collections.abc import Mapping
 
 from leasehold import Context
 from leasehold.errors import FetchError
 from leasehold_packs.webfacts.sitemap import Entry, Kind, read_sitemap
 
-_SITEMAP = re.compile(r"^\s*sitemap\s*:\s*(\S+)", re.IGNORECASE | re.MULTILINE)
+_SITEMAP = re.compile(r"^[ \t]*+sitemap[ \t]*+:[ \t]*+(\S+)", re.IGNORECASE | re.MULTILINE)
 _MOST_SITEMAPS = 50
 
 
@@ -25,11 +26,11 @@ async def sitemap_pages(
     ``headers`` go to the origin alone.
     """
     robots = "" if given else (await _read(ctx, f"{origin}/robots.txt", agent, headers)).decode("utf-8", "replace")
-    waiting = [given] if given else _SITEMAP.findall(robots) or [f"{origin}/sitemap.xml"]
+    waiting = deque([given] if given else named_in(robots) or [f"{origin}/sitemap.xml"])
     pages: list[Entry] = []
     seen: set[str] = set()
     while waiting and len(seen) < _MOST_SITEMAPS and len(pages) < enough:
-        address = waiting.pop(0)
+        address = waiting.popleft()
         if address in seen:
             continue
         seen.add(address)
@@ -41,6 +42,11 @@ async def sitemap_pages(
         waiting += [entry.url for entry in entries if entry.kind is Kind.INDEX]
         pages += [entry for entry in entries if entry.kind is Kind.PAGES]
     return pages
+
+
+def named_in(robots: str) -> list[str]:
+    """The sitemaps that a robots.txt names."""
+    return _SITEMAP.findall(robots)
 
 
 async def _read(ctx: Context, url: str, agent: str, headers: Mapping[str, str] | None) -> bytes:

@@ -118,6 +118,13 @@ FAULTY = {
 BRINGS = {"insecure_scheme": {"form_insecure", "hreflang_no_self"}, "link_localhost": {"link_insecure"}}
 
 
+@pytest.mark.parametrize(("end", "found"), [("<!doctype html>", False), ("<html>", True)])
+def test_a_document_type_is_looked_for_behind_any_number_of_comments(end: str, found: bool) -> None:
+    """A row of them could be cut into comments in more ways than there are seconds."""
+    text = "<?xml version='1.0'?> " + "<!----> <!-- - -- > -->" * 200 + end
+    assert ("doctype_missing" in evaluate(seen(text=text))) is found
+
+
 def test_a_page_without_faults_has_none() -> None:
     assert evaluate(seen()) == {}
 

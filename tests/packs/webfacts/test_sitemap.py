@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from leasehold_packs.sitemaps import named_in
 from leasehold_packs.webfacts import sitemap
 from leasehold_packs.webfacts.sitemap import Entry, Kind, SitemapProblem, iter_sitemap, read_sitemap
 
@@ -59,6 +60,17 @@ def test_an_ampersand_in_cdata_is_bare_by_right() -> None:
     assert urls(urlset("<url><loc><![CDATA[https://example.com/?a=1&b=2]]></loc></url>")) == [
         "https://example.com/?a=1&b=2"
     ]
+
+
+def test_data_that_never_ends_is_looked_for_once() -> None:
+    """Once from each of its beginnings would take hours."""
+    body = urlset("<url><loc>https://example.com/a</loc></url>").removesuffix(b"</urlset>")
+    assert urls(body + b"<![CDATA[>" * 1_000_000) == ["https://example.com/a"]
+
+
+def test_the_sitemaps_of_a_robots_file_are_found_behind_any_number_of_empty_lines() -> None:
+    lines = "User-agent: *\n" + "\n" * 500_000 + " Sitemap : https://example.com/a.xml\n# sitemap: no\nSITEMAP:b.xml"
+    assert named_in(lines) == ["https://example.com/a.xml", "b.xml"]
 
 
 def test_other_encodings_hide_nothing() -> None:
