@@ -171,6 +171,7 @@ def test_two_instances_do_not_know_each_other(new_home: NewHome) -> None:
         second.stopped()
 
 
+@pytest.mark.long
 def test_an_ephemeral_instance_leaves_no_folder_and_no_process(home: Path) -> None:
     base = home.parent / "tmp"
     base.mkdir()
@@ -221,6 +222,7 @@ def test_a_command_without_an_instance_says_how_to_start_one(home: Path) -> None
     assert "leasehold up" in said.err
 
 
+@pytest.mark.long
 def test_a_command_after_the_end_of_the_instance_says_how_to_start_one(home: Path) -> None:
     with started("up", "--json", env=at(home)) as up:
         up.document()
@@ -242,6 +244,7 @@ def test_a_signal_during_the_start_leaves_nothing_running(home: Path, number: in
     assert Home(home).holder() is None
 
 
+@pytest.mark.long
 def test_up_on_a_database_of_the_users_own_takes_the_roles_itself(new_home: NewHome) -> None:
     """One URL only: no role of ours can log in, and each connection but a migration's takes one."""
     with Server(theirs := new_home(), ephemeral=True, options={"log_statement": "all"}) as server:

@@ -49,6 +49,7 @@ def test_a_key_made_by_the_command_line_works_until_it_is_revoked_on_every_serve
     assert leasehold("keys", "revoke", "0" * 22, env=here).code == 3
 
 
+@pytest.mark.long
 def test_a_session_of_a_login_link_is_refused_by_every_server_once_it_is_ended(here: dict[str, str]) -> None:
     with serving(here) as (one, _), serving(here) as (two, _):
         link = leasehold("people", "link", env=here | {"LEASEHOLD_PUBLIC_URL": one}).out.strip()
@@ -78,6 +79,7 @@ def test_an_operators_key_runs_the_installation(here: dict[str, str]) -> None:
     assert leasehold("keys", "list", "--operator", "--json", env=here).json[0]["key_id"] == made["key_id"]
 
 
+@pytest.mark.long
 def test_a_killed_server_leaves_nothing_undone(here: dict[str, str]) -> None:
     key = leasehold("keys", "create", "shop", "--json", env=here).json["key"]
     once = bearer(key) | {"Idempotency-Key": "k"}

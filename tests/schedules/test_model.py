@@ -272,6 +272,7 @@ def machine(cluster: Cluster) -> Iterator[type[Ticking]]:
             ticking.loop.run_until_complete(api.__aexit__(None, None, None))
 
 
+@pytest.mark.long
 def test_random_lives_of_schedules_agree_with_the_model(cluster: Cluster) -> None:
     with machine(cluster) as ticking:
         play(ticking, 60)

@@ -270,6 +270,7 @@ def machine(cluster: Cluster) -> Iterator[type[Groups]]:
         yield groups
 
 
+@pytest.mark.long
 def test_random_lives_in_groups_agree_with_the_model(cluster: Cluster) -> None:
     with machine(cluster) as groups:
         play(groups, 50)
