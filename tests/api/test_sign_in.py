@@ -297,6 +297,7 @@ def _changed(token: str) -> str:
     return f"{head}.{body[:-4]}{'AAAA' if body[-4:] != 'AAAA' else 'BBBB'}.{tail}"
 
 
+@pytest.mark.long
 async def test_an_id_token_that_does_not_hold_lets_nobody_in(server: Services, issuer: FakeIssuer, cell: Cell) -> None:
     """By the browser's way and by the front end's: the tokens are the same."""
     await invite(cell, cell.tenant_a, "ada@example.com")

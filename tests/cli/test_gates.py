@@ -1,8 +1,11 @@
 """``leasehold gates …`` as a real process."""
 
+import pytest
+
 from tests.cli.program import leasehold
 
 
+@pytest.mark.long
 def test_a_gate_by_hand(here: dict[str, str]) -> None:
     said = leasehold("gates", "set", "host:", "--rate", "10", "--per", "60", "--failures", "5", env=here)
     assert (said.code, said.err) == (0, "host: has its rule\n")

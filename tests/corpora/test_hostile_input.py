@@ -130,6 +130,7 @@ async def test_a_naughty_key_is_the_same_job_again_and_a_conflict_with_another_p
             await client.enqueue("t.work", {"n": 2}, key=text)
 
 
+@pytest.mark.long
 async def test_naughty_filters_find_what_has_them_or_nothing(client: Client) -> None:
     tagged = [text for text in dict.fromkeys(naughty()) if is_text(text) and 0 < len(text) <= 100]
     made = {text: (await client.enqueue("t.work", tags=[text])).job_id for text in tagged}

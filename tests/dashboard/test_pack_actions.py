@@ -91,6 +91,7 @@ async def test_held_closings_are_decided_and_filters_changed(site: Site, packed:
     "/postings/sources/{source_id}/closings/{act}", "/postings/sources/{source_id}/enabled", "/postings/runs",
     "/postings/runs/{run_id}/stop", "/postings/sources/{source_id}/remove",
 )  # fmt: skip
+@pytest.mark.long
 async def test_a_board_is_looked_at_followed_asked_left_alone_and_forgotten(site: Site, packed: World) -> None:
     shop = Shop({"/jobs": jobs_page(14)})
     async with serving(shop) as port, site.open("/postings/sources", "member") as page:

@@ -157,6 +157,7 @@ async def lease_of_a_silent_worker(cell: Cell, db: Database) -> tuple[UUID, Gran
     return worker, grant
 
 
+@pytest.mark.long
 async def test_the_reaper_races_two_hundred_reports_and_no_outcome_is_overwritten(
     cell: Cell, worker_db: Database
 ) -> None:

@@ -231,6 +231,7 @@ async def test_answers_with_mistakes_are_read_or_refused_and_nothing_else() -> N
     assert 0 < good < len(answers)
 
 
+@pytest.mark.long
 def test_all_of_it_costs_less_than_64_megabytes() -> None:
     """In a process of its own, against what it had when idle; the server is another one."""
     program = [sys.executable, "-m", "tests.net.hostile_memory"]

@@ -113,6 +113,7 @@ def test_a_header_comes_from_the_environment(shell: Shell) -> None:
 # -- reports --------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_a_report_from_its_making_to_its_end(shell: Shell, tmp_path: Path) -> None:
     def reports(*arguments: str, code: int = 0, **env: str) -> Said:
         said = leasehold("reports", *arguments, env=shell.env | env)

@@ -361,6 +361,7 @@ def machine(cluster: Cluster) -> Iterator[type[Lives]]:
         yield lives
 
 
+@pytest.mark.long
 def test_random_lives_at_gates_agree_with_the_model(cluster: Cluster) -> None:
     with machine(cluster) as lives:
         play(lives, 12)

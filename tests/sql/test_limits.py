@@ -167,6 +167,7 @@ async def test_weights_one_two_four_give_their_shares_within_a_tenth(cell: Cell,
     assert all(abs(served[tenant] - weight * 100) <= weight * 10 for tenant, weight in weights.items()), served
 
 
+@pytest.mark.long
 async def test_small_tenants_start_within_ten_claims_whatever_a_large_one_has_queued(
     cell: Cell, worker_db: Database
 ) -> None:

@@ -4,11 +4,13 @@ import tarfile
 from collections import Counter
 from collections.abc import Iterator
 
+import pytest
+
 from leasehold_packs.audits.checks import evaluate
 from leasehold_packs.audits.seen import Seen, Visit
 from tests.corpora.data import CORPORA, needs_corpora
 
-pytestmark = needs_corpora
+pytestmark = [needs_corpora, pytest.mark.long]
 MANUAL = CORPORA / "site-postgresql-doc-15" / "html.tar.gz"
 FIXTURES = CORPORA / "lighthouse-seo" / "seo"
 

@@ -159,6 +159,7 @@ async def test_the_dashboard_shows_changes_approvals_and_a_chart(
 
 
 @needs_corpora
+@pytest.mark.long
 def test_pages_with_known_answers_are_scored_by_a_command() -> None:
     said = command("monitors", "score", str(CORPORA / "product-extraction"), "--json")
     assert said.code == 0, said.err

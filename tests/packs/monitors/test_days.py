@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import pytest
+
 from leasehold.engine.database import Database
 from leasehold_packs.monitors import requests
 from tests.cell import Cell
@@ -15,6 +17,7 @@ def every_third_time_no(n: int) -> bytes:
     return page(b"", status="500 Oh") if n % 3 == 0 else page(b"", status="204 No Content")
 
 
+@pytest.mark.long
 async def test_days_of_a_shop_are_told_exactly_and_once(cell: Cell, api_db: Database, shop: Site) -> None:
     receiver = Receiver(answer=every_third_time_no)
     async with serving(receiver) as receiver.port:

@@ -36,6 +36,7 @@ def test_a_passport_has_what_the_rules_say() -> None:
 
 @settings(deadline=None)
 @given(st.permutations(facts()))
+@pytest.mark.long
 def test_the_order_of_facts_does_not_change_a_byte(shuffled: list[Any]) -> None:
     again = compiled(Snapshot(shuffled), package(RULES), ISSUE)
 

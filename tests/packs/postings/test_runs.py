@@ -53,6 +53,7 @@ def raised(text: str) -> str:
 
 
 @needs_corpora
+@pytest.mark.long
 async def test_real_postings_open_change_and_close_as_their_boards_say(tracking: Opened) -> None:
     dice = random.Random(7)
     boards = Boards(spread(uber()))

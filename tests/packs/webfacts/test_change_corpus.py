@@ -13,7 +13,7 @@ from leasehold_packs.webfacts.simhash import distance
 from tests.corpora.data import needs_corpora
 from tests.packs.webfacts.corpora import pages
 
-pytestmark = needs_corpora
+pytestmark = [needs_corpora, pytest.mark.long]
 
 
 @pytest.fixture(scope="module")

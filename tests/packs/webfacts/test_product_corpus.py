@@ -14,7 +14,7 @@ from tests.corpora.data import needs_corpora
 from tests.packs.webfacts.corpora import pages
 from tests.packs.webfacts.measured import HALVES, products, scores
 
-pytestmark = needs_corpora
+pytestmark = [needs_corpora, pytest.mark.long]
 BARS = {"price": 0.85, "availability": 0.85, "sku": 0.6}
 
 
