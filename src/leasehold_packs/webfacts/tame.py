@@ -49,17 +49,17 @@ _UNCOUNTED = {
 _MOST = {"html": 20, "body": 20, "option": 2000}
 #: Each ends those that stand beside it.
 _ITEMS = {"li": {"li"}, "dd": {"dd", "dt"}, "dt": {"dd", "dt"}}
-#: An end of these ends all that was opened inside, but formats, and nothing beyond the next of the walls.
+#: These end though others are open inside of them, which may be so in our list alone: but not through a wall.
 _BLOCKS = {
     "address", "article", "aside", "blockquote", "button", "center", "dd", "details", "dialog", "dir", "div", "dl",
     "dt", "fieldset", "figcaption", "figure", "footer", "header", "hgroup", "li", "listing", "main", "menu", "nav",
     "ol", "pre", "search", "section", "summary", "ul",
 }  # fmt: skip
-_WALLS = ("applet", "caption", "marquee", "math", "object", "select", "svg", "table", "template")
+_WALLS = ("applet", "caption", "frameset", "marquee", "math", "object", "select", "svg", "table", "template")
 _WALLS_OF_ITEMS = (*_WALLS, "ol", "ul")
-#: Inside of each other they may end in any order; those that stay open are opened again and again.
+#: So do these; those that stay open are opened again and again.
 _FORMATS = {"a", "b", "big", "code", "em", "font", "i", "nobr", "s", "small", "strike", "strong", "tt", "u"}
-_CROSSED = 8
+_CROSSED = 32
 
 
 def tame(text: str) -> str:
@@ -115,6 +115,8 @@ class _Tamer:
         if self._is_too_much(name, counts=counts):
             self._at += self._text.startswith(">", self._at)
             self._leave_out(mark.start())
+            if self._text.startswith("<", mark.start() - 1):
+                self._kept.append("<!---->")  # what follows must not become a tag
             return
         if mark["more"]:
             self._leave_out(mark.start("more"))
@@ -192,18 +194,15 @@ class _Tamer:
             return
         place = self._places[name][-1]
         above = len(self._opened) - place - 1
-        walls = _WALLS_OF_ITEMS if name == "li" else _WALLS
-        if above and any(self._places[wall] and self._places[wall][-1] > place for wall in walls):
-            return
-        if name in _FORMATS and above <= _CROSSED:
+        if above == 0:
+            self._pop_to(place)
+        elif (name in _BLOCKS or name in _FORMATS) and above <= _CROSSED and not self._is_walled(name, place):
             for other in self._pop_to(place)[1:]:
                 self._push(other)
-        elif name in _BLOCKS:
-            for other in self._pop_to(place)[1:]:
-                if other in _FORMATS:  # it is opened again where the block has ended
-                    self._push(other)
-        elif not above:
-            self._pop_to(place)
+
+    def _is_walled(self, name: str, place: int) -> bool:
+        walls = _WALLS_OF_ITEMS if name == "li" else _WALLS
+        return self._is_foreign() or any(self._places[wall] and self._places[wall][-1] > place for wall in walls)
 
 
 def _raw_end(text: str, name: str, at: int) -> int:
