@@ -55,7 +55,7 @@ _BLOCKS = {
     "dt", "fieldset", "figcaption", "figure", "footer", "header", "hgroup", "li", "listing", "main", "menu", "nav",
     "ol", "pre", "search", "section", "summary", "ul",
 }  # fmt: skip
-_WALLS = ("applet", "caption", "frameset", "marquee", "math", "object", "select", "svg", "table", "template")
+_WALLS = ("applet", "caption", "frameset", "marquee", "object", "select", "table", "template")
 _WALLS_OF_ITEMS = (*_WALLS, "ol", "ul")
 #: So do these; those that stay open are opened again and again.
 _FORMATS = {"a", "b", "big", "code", "em", "font", "i", "nobr", "s", "small", "strike", "strong", "tt", "u"}
