@@ -54,7 +54,9 @@ def kept() -> list[Path]:
 
 def unpacked(archive: Path, folder: Path) -> Program:
     with tarfile.open(archive) as tar:
-        tar.extractall(folder, filter="data")
+        if hasattr(tarfile, "data_filter"):  # since Python 3.11.4
+            tar.extraction_filter = tarfile.data_filter
+        tar.extractall(folder)
     return _program(folder, _number(archive))
 
 

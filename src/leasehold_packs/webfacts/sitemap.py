@@ -23,7 +23,7 @@ _GZIP = b"\x1f\x8b"
 _CHUNK = 64 * 1024
 _MAX_TEXT = 2048
 #: What begins as CDATA and does not end goes to the end: to look for it again from each place would take the square.
-_DATA = rb"<!\[CDATA\[[^\]]*+(?:\](?!\]>)[^\]]*+)*+"
+_DATA = rb"<!\[CDATA\[[^\]]*+(?:\](?!\]>)[^\]]*+)*"
 _BARE = re.compile(_DATA + rb"|&(?!(?:amp|lt|gt|quot|apos|#\d{1,7}|#x[0-9A-Fa-f]{1,6});)")
 _DECLARATION = re.compile(rb"<!(?:DOCTYPE|ENTITY)", re.IGNORECASE)
 

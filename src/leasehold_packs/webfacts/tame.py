@@ -22,15 +22,16 @@ _MIN_DEPTH = 500
 _COPIES = 1_000_000
 
 #: As the standard's tokenizer reads it: an equals sign may begin a name, and quotes hide everything until their end.
-_ATTRIBUTE = r"""[\s/]*+[^\s/>][^\s/>=]*+(?:\s*+=\s*+(?:"[^"]*+"?+|'[^']*+'?+|[^\s>]*+))?+"""
+#: Groups are not possessive: before Python 3.11.5 those are broken. Nothing behind them fails, so none is tried again.
+_ATTRIBUTE = r"""[\s/]*+[^\s/>][^\s/>=]*+(?:\s*+=\s*+(?:"[^"]*+"?+|'[^']*+'?+|[^\s>]*+))?"""
 _MARK = re.compile(
     rf"""<(?:
-      (?P<comment>!--(?:-?>)?+)
+      (?P<comment>!--(?:-?>)?)
     | (?P<data>!\[CDATA\[[^>]*+)
     | (?:[!?]|/[^a-zA-Z>])[^>]*+  # no tag: it ends at the next bracket
-    | /(?P<closed>[a-zA-Z][^\s/>]*+)(?:{_ATTRIBUTE})*+
+    | /(?P<closed>[a-zA-Z][^\s/>]*+)(?:{_ATTRIBUTE})*
     | (?P<opened>[a-zA-Z][^\s/>]*+)
-      (?P<attributes>(?:{_ATTRIBUTE}){{0,{MAX_ATTRIBUTES}}}+)(?P<more>(?:{_ATTRIBUTE})*+)(?P<tail>[\s/]*+)
+      (?P<attributes>(?:{_ATTRIBUTE}){{0,{MAX_ATTRIBUTES}}})(?P<more>(?:{_ATTRIBUTE})*)(?P<tail>[\s/]*+)
     )""",
     re.VERBOSE,
 )

@@ -10,8 +10,8 @@ from leasehold_packs.audits.seen import Seen
 
 #: A browser looks so far for the charset before it guesses.
 CHARSET_BYTES = 1024
-#: Nothing is tried twice: a row of comments can be cut in two at each of them.
-_DOCTYPE = re.compile(r"\ufeff?(?:\s++|<!--(?:[^-]|-(?!->))*+-->|<\?xml[^>]*+>)*+<!doctype\s+html", re.IGNORECASE)
+#: A comment ends at its first end alone: else a row of them could be cut into comments in any number of ways.
+_DOCTYPE = re.compile(r"\ufeff?(?:\s|<!--(?:[^-]|-(?!->))*-->|<\?xml[^>]*>)*<!doctype\s+html", re.IGNORECASE)
 _CHARSET = re.compile(r"<meta[^>]{1,500}charset", re.IGNORECASE)
 
 
