@@ -226,7 +226,7 @@ class Leasehold:
         if conn is not None:
             given = self._foreign(kind, payloads, plain, tenant, keys)
             return await foreign.enqueue_async(conn, given, schema=self.settings.schema)
-        client = await self.client(tenant)
+        client = await (self._backend or await self._open()).client(tenant)
         return await client.backend.enqueue(client.tenant_id, kind, payloads, plain, keys)
 
     def flow(self, name: str, *, deadline: float | timedelta | datetime | None = None) -> "AppFlow":

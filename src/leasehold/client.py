@@ -101,7 +101,8 @@ class Backend:
             made, woken = await self._enqueue_traced(tenant, kind, payloads, options, keys, queue)
         else:
             text = payload.encode(options, what="options") if options else "{}"
-            made, woken = await self._group.enqueue(tenant, kind, payloads, text, keys, queue=queue)
+            plain = keys is None and jobs.SPECIAL.isdisjoint(options)
+            made, woken = await self._group.enqueue(tenant, kind, payloads, text, keys, queue=queue, plain=plain)
         if any(job.created and job.state is not State.SCHEDULED for job in made):
             self.announce(queue, woken=woken)
         return made

@@ -80,11 +80,12 @@ PINNED = (
 def test_the_statements_here_are_those_of_the_functions() -> None:
     texts = " ".join(" ".join(file.text.split()) for file in sql.read_all())
     for part in (
-        "where r.lane = v_lane.lane and r.pass >= v_floor and r.ctid <> all(v_left) order by r.pass"
+        "where r.lane = v_lane.lane and r.pass >= v_from and r.ctid <> all(v_left) order by r.pass"
         " limit v_most - v_got for update skip locked",
         "where r.lane = p_lane and (r.tenant_id, r.pass) > (t.tenant_id, p_clock)",
         "g(token, outcome, result, error, delay_s) order by token ) g where l.token = g.token",
         "where l.token = any(p_tokens)",
+        "where r.lane = l.lane and r.pass >= f.ahead order by r.pass limit 1",
         "where r.lane = l.lane and r.pass >= f.floor order by r.pass limit 1",
         "where r.lane = v_lane and (r.tenant_id, r.pass) > (p_tenant, v_clock)",
         "where run_at <= v_now order by run_at limit p_limit for update skip locked",
@@ -113,7 +114,7 @@ async def test_the_hot_statements_walk_their_indexes_at_any_size(cell: Cell, wor
 async def test_every_hot_function_pins_its_plans(cell: Cell) -> None:
     rows = await cell.look(
         "select proname, proconfig from pg_proc where pronamespace = 'leasehold'::regnamespace"
-        " and proname in ('exchange', 'finish', 'finish_plainly', 'make_jobs', 'make_one', 'promote', 'sweep')"
+        " and proname in ('exchange', 'finish', 'finish_plainly', 'make_jobs', 'enqueue_plainly', 'promote', 'sweep')"
     )
     assert len(rows) == 7
     for row in rows:

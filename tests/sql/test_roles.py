@@ -134,6 +134,7 @@ OF_ONE_TENANT = {
 }
 #: Functions that act for all tenants by design: a worker serves every tenant, the operator runs the installation.
 OF_ALL_TENANTS = {
+    "enqueue_plainly": API,  # names its tenant itself: to set it takes a while
     "enqueue_for": API,  # names its tenants itself: concurrent callers of several tenants share one commit
     "register_worker": WORKER,
     "claim": WORKER,
@@ -275,7 +276,7 @@ INTERNAL: dict[str, set[Role]] = {
         "view_gate", "wait_at_gates", "write_gate",
         "make_scheduled", "own_schedule", "read_schedule", "schedule_definition", "view_schedule", "write_schedule",
         "drop_duties", "first_id", "get_json", "live_jobs", "log_action", "lose", "matches", "micros",
-        "delete_jobs", "match_jobs", "make_jobs", "make_one", "new_id", "new_ids", "newest_passes", "new_token",
+        "delete_jobs", "match_jobs", "make_jobs", "new_id", "new_ids", "newest_passes", "new_token",
         "own_job", "is_kind", "park_over_limit", "purge_bodies", "put_bytes", "put_json", "reserve_keys", "state_of",
         "states", "states_to_act", "lock_waiting", "take_waiting", "view_jobs", "with_error", "has_values",
         "fingerprint", "finish_plainly", "keep_order", "newest_failures", "ready_ids", "seen_tenant", "waiting_ids",

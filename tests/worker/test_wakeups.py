@@ -79,23 +79,23 @@ async def test_notifications_of_one_process_are_coalesced(cell: Cell, worker_db:
 
 
 async def test_a_lone_enqueue_tells_with_its_own_commit(
-    cell: Cell, worker_db: Database, monkeypatch: pytest.MonkeyPatch
+    cell: Cell, api_db: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     heard: asyncio.Queue[str] = asyncio.Queue()
-    async with Listener(worker_db.target, heard.put_nowait) as listener:
+    async with Listener(api_db.target, heard.put_nowait) as listener:
         await listener.listening.wait()
         assert await heard.get() == "", "what was sent before it listened"
-        monkeypatch.setattr(worker_db, "notify", None)  # it could not tell them after its commit
-        await Client(Backend(Settings(), worker_db), cell.tenant_a).enqueue("t.work", queue="default")
+        monkeypatch.setattr(api_db, "notify", None)  # it could not tell them after its commit
+        await Client(Backend(Settings(), api_db), cell.tenant_a).enqueue("t.work", queue="default")
         assert await heard.get() == "default"
 
 
 async def test_an_enqueue_beside_another_that_tells_waits_for_nothing_and_tells_afterwards(
-    cell: Cell, worker_db: Database
+    cell: Cell, api_db: Database
 ) -> None:
     heard: asyncio.Queue[str] = asyncio.Queue()
-    backend = Backend(Settings(), worker_db)
-    async with Listener(worker_db.target, heard.put_nowait) as listener, worker_db.transaction() as other:
+    backend = Backend(Settings(), api_db)
+    async with Listener(api_db.target, heard.put_nowait) as listener, api_db.transaction() as other:
         await listener.listening.wait()
         assert await heard.get() == "", "what was sent before it listened"
         assert await other.fetchval("select leasehold.wake('elsewhere', '')")

@@ -2,8 +2,8 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
@@ -73,6 +73,16 @@ class Wake(NamedTuple):
 
     channel: str
     queue: str
+
+
+class _Call(NamedTuple):
+    """A call of one SQL function, and what else its statement does."""
+
+    function: str
+    args: tuple[Any, ...]
+    tenant: UUID | None = None
+    wake: Wake | None = None
+    is_set: bool = True
 
 
 class Place(NamedTuple):
@@ -163,62 +173,50 @@ class Database:
         self, function: str, *args: Any, tenant: UUID | None = None, connection: asyncpg.Connection | None = None
     ) -> list[asyncpg.Record]:
         """Rows of one SQL function, called in a transaction of its own, or in that of ``connection``."""
-        return await self._call_where_it_is(function, args, tenant, connection, None)
+        return await self._call(_Call(function, args, tenant), connection)
 
     async def call_and_wake(
         self, function: str, *args: Any, tenant: UUID | None = None, wake: Wake
     ) -> list[asyncpg.Record]:
         """The same in a transaction of its own that wakes workers if it can; ``woken`` is its last column."""
-        return await self._call_where_it_is(function, args, tenant, None, wake)
+        return await self._call(_Call(function, args, tenant, wake), None)
 
-    async def _call_where_it_is(
-        self,
-        function: str,
-        args: tuple[Any, ...],
-        tenant: UUID | None,
-        connection: asyncpg.Connection | None,
-        wake: Wake | None,
-    ) -> list[asyncpg.Record]:
+    async def ask(self, function: str, *args: Any, wake: Wake | None = None) -> tuple[Any, bool]:
+        """What one SQL function that is no set returns, and whether workers were woken. As quick as a call can be."""
+        [row] = await self._call(_Call(function, args, None, wake, is_set=False), None)
+        return row[0], wake is not None and row[1]
+
+    async def _call(self, call: _Call, connection: asyncpg.Connection | None) -> list[asyncpg.Record]:
+        if connection is not None:
+            return await self._call_within(call, connection)
+        rolled_back = 0
         while True:
             epoch = self.epoch
             try:
-                return await self._call(function, args, tenant, connection, wake)
+                with translated():
+                    return await self._call_alone(call)
             except Moved:
-                if connection is not None:
-                    raise
                 await self._follow(epoch)
+            except LeaseholdError as problem:
+                rolled_back += 1
+                if not isinstance(problem.__cause__, _ROLLED_BACK) or rolled_back > _ROLLED_BACK_TRIES:
+                    raise
+                # else nothing of it happened
 
-    async def _call(
-        self,
-        function: str,
-        args: tuple[Any, ...],
-        tenant: UUID | None,
-        connection: asyncpg.Connection | None,
-        wake: Wake | None,
-    ) -> list[asyncpg.Record]:
+    async def _call_within(self, call: _Call, connection: asyncpg.Connection) -> list[asyncpg.Record]:
         with translated():
-            if connection is not None:
-                if tenant is not None:
-                    await self._set_tenant(connection, tenant)
-                return await self._fetch(connection, function, args)
-            for _ in range(_ROLLED_BACK_TRIES):
-                try:
-                    return await self._call_alone(function, args, tenant, wake)
-                except _ROLLED_BACK:  # nothing of it happened
-                    continue
-            return await self._call_alone(function, args, tenant, wake)
+            if call.tenant is not None:
+                await self._set_tenant(connection, call.tenant)
+            return await self._fetch(connection, call._replace(tenant=None))
 
-    async def _call_alone(
-        self, function: str, args: tuple[Any, ...], tenant: UUID | None, wake: Wake | None
-    ) -> list[asyncpg.Record]:
+    async def _call_alone(self, call: _Call) -> list[asyncpg.Record]:
         if not self.target.pooled:
-            enter = self.target.cell is not None
             async with self._opened().connection() as own:
-                return await self._fetch(own, function, args, tenant=tenant, enter=enter, wake=wake)
+                return await self._fetch(own, call, enter=self.target.cell is not None)
         # Behind a pooler even one statement takes a transaction: the driver prepares it in one message and runs it
         # in another, and outside a transaction the second may reach a server that prepared somebody else's.
-        async with self._opened().connection() as own, self._within(own, tenant):
-            return await self._fetch(own, function, args, wake=wake)
+        async with self._opened().connection() as own, self._within(own, call.tenant):
+            return await self._fetch(own, call._replace(tenant=None))
 
     async def value(self, function: str, *args: Any, tenant: UUID | None = None) -> Any:
         """The one value of one SQL function."""
@@ -294,17 +292,10 @@ class Database:
             raise RuntimeError("the database is not open: use `async with`")
         return self._pool
 
-    async def _fetch(
-        self,
-        connection: asyncpg.Connection,
-        function: str,
-        args: tuple[Any, ...],
-        *,
-        tenant: UUID | None = None,
-        enter: bool = False,
-        wake: Wake | None = None,
-    ) -> list[asyncpg.Record]:
-        statement = _statement(self.target.schema, function, len(args), wake is not None, tenant is not None, enter)
+    async def _fetch(self, connection: asyncpg.Connection, call: _Call, *, enter: bool = False) -> list[asyncpg.Record]:
+        function, args, tenant, wake, is_set = call
+        schema = self.target.schema
+        statement = _statement(schema, function, len(args), is_set, wake is not None, tenant is not None, enter)
         if wake is not None:
             args = (*args, *wake)
         if tenant is not None:
@@ -316,19 +307,19 @@ class Database:
 
 
 @cache
-def _statement(schema: str, function: str, args: int, wake: bool, tenant: bool, enter: bool) -> str:
+def _statement(schema: str, function: str, args: int, is_set: bool, wake: bool, tenant: bool, enter: bool) -> str:
     """A call of the function. What else it does stands in the same statement, so all is one round trip.
 
     That a function depends on the row of what is done before it (and offset keeps the two apart) makes certain which of
     them runs first.
     """
     holes = [f"${number}" for number in range(1, args + 5)]
-    call = f'"{schema}".{function}({", ".join(holes[:args])}) f'
+    call = f'"{schema}".{function}({", ".join(holes[:args])})'
     del holes[:args]
+    columns = "f.*" if is_set else call
     if wake:
-        statement = f'select f.*, "{schema}".wake({holes.pop(0)}, {holes.pop(0)}) as woken from {call}'
-    else:
-        statement = f"select f.* from {call}"
+        columns += f', "{schema}".wake({holes.pop(0)}, {holes.pop(0)}) as woken'
+    statement = f"select {columns} from {call} f" if is_set else f"select {columns}"
     if tenant:
         setting = f"select set_config('leasehold.tenant', {holes.pop(0)}, true) as tenant offset 0"
         statement = f"select f.* from ({setting}) s, lateral ({statement} where s.tenant <> '' offset 0) f"
@@ -348,20 +339,37 @@ def _words(problem: Exception) -> str:
     return str(problem).encode("ascii", "backslashreplace").decode()[:200]
 
 
-@contextmanager
-def translated() -> Iterator[None]:
+class _Translated:
+    """Not a generator function: every call passes here, and those take a while to begin and to end."""
+
+    __slots__ = ()
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(
+        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        match problem:
+            case None:
+                pass
+            case asyncpg.PostgresError():
+                raise from_sqlstate(problem.sqlstate or "", str(problem.args[0]), problem.hint) from problem
+            case _UNFIT():
+                raise BadInput(f"the database has no such value: {_words(problem)}") from problem
+            case OSError() | asyncpg.InterfaceError() | asyncpg.InternalClientError():
+                # InternalClientError: the server's farewell came while the driver was about to speak.
+                raise Unreachable(
+                    f"the database does not answer: {problem}", hint="is it running? `leasehold up` starts one"
+                ) from problem
+
+
+_TRANSLATED = _Translated()
+
+
+def translated() -> _Translated:
     """Let no driver error past: SQLSTATE LHxxx becomes its class, bad values BadInput, a lost server Unreachable."""
-    try:
-        yield
-    except asyncpg.PostgresError as problem:
-        raise from_sqlstate(problem.sqlstate or "", str(problem.args[0]), problem.hint) from problem
-    except _UNFIT as problem:
-        raise BadInput(f"the database has no such value: {_words(problem)}") from problem
-    except (OSError, asyncpg.InterfaceError, asyncpg.InternalClientError) as problem:
-        # InternalClientError: the server's farewell came while the driver was about to speak.
-        raise Unreachable(
-            f"the database does not answer: {problem}", hint="is it running? `leasehold up` starts one"
-        ) from problem
+    return _TRANSLATED
 
 
 def from_sqlstate(code: str, message: str, hint: str | None) -> LeaseholdError:

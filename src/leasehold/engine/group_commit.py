@@ -6,7 +6,7 @@ one caller asks wrongly fails for that caller alone.
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
@@ -18,18 +18,20 @@ from leasehold.job import Enqueued
 
 #: Payloads in one transaction at most.
 _MOST = 1000
+#: Kinds that are remembered; whoever asks for wrong things may ask for any kind.
+_MOST_SPECIAL = 1000
 #: Of the event loop, from an answer until whoever got it has been able to ask again.
 _ROUNDS = 2
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(slots=True)
 class _Request:
     tenant: UUID
     kind: str
-    options: str
     payloads: Sequence[str]
+    options: str
     keys: Sequence[str | None] | None
-    answer: asyncio.Future[list[Enqueued]] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
+    answer: asyncio.Future[list[Enqueued]] | None = None  # for those who wait
 
     @property
     def group(self) -> tuple[Any, ...]:
@@ -46,6 +48,7 @@ class GroupCommit:
         self._waiting: list[_Request] = []
         self._busy = False  # an enqueue is under way
         self._running: asyncio.Task[None] | None = None  # serves those who wait
+        self._special: set[str] = set()  # kinds whose own options make their jobs other than plain
 
     async def enqueue(
         self,
@@ -56,37 +59,41 @@ class GroupCommit:
         keys: Sequence[str | None] | None = None,
         *,
         queue: str = "",
+        plain: bool = False,
     ) -> tuple[list[Enqueued], bool]:
-        """The jobs, and whether the workers of this queue were told with the commit. If not, the caller sees to it."""
+        """The jobs, and whether the workers of this queue were told with the commit. If not, the caller sees to it.
+
+        ``plain``: neither the options nor keys ask for more than a place in a queue.
+        """
+        request = _Request(tenant, kind, payloads, options, keys)
         if self._busy:
-            request = _Request(tenant=tenant, kind=kind, options=options, payloads=payloads, keys=keys)
+            request.answer = asyncio.get_running_loop().create_future()
             self._waiting.append(request)
             return await request.answer, False
         self._busy = True
+        wake = self._notifier.take_turn(queue) if len(payloads) == 1 else None
+        woken = False
         try:
-            if len(payloads) == 1 and (wake := self._notifier.take_turn(queue)):
-                return await self._enqueue_and_wake(tenant, kind, payloads, options, keys, wake)
-            return await jobs.enqueue_text(self._db, tenant, kind, payloads, options, keys=keys), False
+            made, woken = await self._enqueue(request, wake, plain=plain and kind not in self._special)
+            return made, woken
         finally:
+            if wake and not woken:  # those before us who wait for it still do
+                self._notifier.notify(wake.queue)
             self._busy = False
             self._go_on()
 
-    async def _enqueue_and_wake(
-        self,
-        tenant: UUID,
-        kind: str,
-        payloads: Sequence[str],
-        options: str,
-        keys: Sequence[str | None] | None,
-        wake: Wake,
-    ) -> tuple[list[Enqueued], bool]:
-        woken = False
-        try:
-            made, woken = await jobs.enqueue_and_wake(self._db, tenant, kind, payloads, options, wake, keys=keys)
-            return made, woken
-        finally:
-            if not woken:  # those before us who wait for it still do
-                self._notifier.notify(wake.queue)
+    async def _enqueue(self, request: _Request, wake: Wake | None, *, plain: bool) -> tuple[list[Enqueued], bool]:
+        """One request alone."""
+        asked = (self._db, request.tenant, request.kind, request.payloads, request.options)
+        if plain:
+            made, woken = await jobs.enqueue_plainly(*asked, wake)
+            if made is not None:
+                return made, woken
+            if len(self._special) < _MOST_SPECIAL:
+                self._special.add(request.kind)  # not twice, as long as this process lives
+        if wake:
+            return await jobs.enqueue_and_wake(*asked, wake, keys=request.keys)
+        return await jobs.enqueue_text(*asked, keys=request.keys), False
 
     def _go_on(self) -> None:
         """Serve those who came while the one before them was served."""
@@ -158,11 +165,11 @@ class GroupCommit:
 
 
 def _answer(request: _Request, made: list[Enqueued]) -> None:
-    if not request.answer.done():  # else its caller was canceled and does not wait any more
+    if request.answer and not request.answer.done():  # else its caller was canceled and does not wait any more
         request.answer.set_result(made)
 
 
 def _answer_all(batch: list[_Request], problem: BaseException) -> None:
     for request in batch:
-        if not request.answer.done():
+        if request.answer and not request.answer.done():
             request.answer.set_exception(problem)

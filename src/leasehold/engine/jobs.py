@@ -12,6 +12,8 @@ from leasehold.engine.database import Database, Wake
 from leasehold.job import Attempt, Ended, Enqueued, Event, Grant, Job, LogLine, Reason, State
 
 _STATES = {str(state): state for state in State}
+#: Options that ask for more than a place in a queue: see enqueue_plainly.sql.
+SPECIAL = frozenset({"run_at", "delay_s", "expires_at", "tags", "group", "gate", "unique", "copied_from"})
 
 
 async def enqueue(
@@ -57,6 +59,17 @@ async def enqueue_and_wake(
     """The same, and whether workers were told with the commit."""
     rows = await db.call_and_wake("enqueue", kind, payloads, options, keys, tenant=tenant, wake=wake)
     return [Enqueued(job_id, _STATES[state], created) for job_id, state, created, _ in rows], rows[0]["woken"]
+
+
+async def enqueue_plainly(
+    db: Database, tenant: UUID, kind: str, payloads: Sequence[str], options: str, wake: Wake | None
+) -> tuple[list[Enqueued] | None, bool]:
+    """Jobs without keys, groups, gates or a time to wait for, and whether workers were told with the commit.
+
+    None: that is not what they are, or there is something to be said about them. Nothing was done: ask ``enqueue``.
+    """
+    made, woken = await db.ask("enqueue_plainly", tenant, kind, payloads, options, wake=wake)
+    return made and [Enqueued(job_id, State.QUEUED, True) for job_id in made], woken
 
 
 async def enqueue_for(

@@ -97,8 +97,9 @@ class Pool:
         if not connection.is_closed() and (unfit or connection.is_in_transaction()):
             connection.terminate()
         if not connection.is_closed():
-            self._idle.append((connection, time.monotonic()))
-            if self._idle[0][1] < time.monotonic() - _IDLE_SECONDS:
+            now = time.monotonic()
+            self._idle.append((connection, now))
+            if self._idle[0][1] < now - _IDLE_SECONDS:
                 self._idle.pop(0)[0].terminate()
         self._permits.release()
 

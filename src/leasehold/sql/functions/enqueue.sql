@@ -14,15 +14,12 @@ language plpgsql security definer  -- not sql: its functions are planned anew at
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_made leasehold.enqueued;
+  v_jobs uuid[];
 begin
-  if cardinality(p_payloads) = 1 and p_keys is null and pg_column_size(p_payloads) <= 65536 then
-    if p_options <> '{}' then
-      perform leasehold.check_options(p_options - 'waits');
-    end if;
-    v_made := (leasehold.make_one(leasehold.current_tenant(), p_kind, p_payloads[1], p_options), 'queued', true);
-    if v_made.job_id is not null then
-      return next v_made;
+  if p_keys is null and not p_options ? 'waits' then
+    v_jobs := leasehold.enqueue_plainly(leasehold.current_tenant(), p_kind, p_payloads, p_options);
+    if v_jobs is not null then
+      return query select job_id, 'queued', true from unnest(v_jobs) job_id;
       return;
     end if;
   end if;

@@ -28,6 +28,7 @@ declare
   v_most     integer;    -- grants, once this lane is done
   v_lane     record;
   v_floor    bigint;
+  v_from     bigint;     -- where this round begins to look
   v_top      bigint;
   v_rows     tid[];
   v_ids      uuid[];
@@ -38,12 +39,17 @@ declare
   v_bells    boolean;
   v_rang     boolean;
   v_bound    boolean;
+  v_carried  boolean;    -- none of the jobs need be asked
   v_moved    boolean := false;  -- a bell was answered or a bound job started: that may have put rows into any lane
   v_left     tid[] := '{}';
   v_busy     tid[];
   v_got      integer := 0;
   -- one claim in sixteen starts at a lower priority, so that none starves
   v_first    integer := case when random() < 0.0625 then 1 + floor(random() * 3)::integer else 0 end;
+  -- Behind the clock stands what other claims are taking, and what was taken and cannot be removed yet. Three of four claims for
+  -- many jobs pass that over; what came late is behind it too, so the fourth does not, nor one that finds too few ahead.
+  v_ahead    boolean := p_n >= 32 and random() < 0.75;
+  v_too_few  boolean;
 begin
   select exists (select from leasehold.parked), exists (select from leasehold.kind where paused or max_running is not null)
   into v_parking, v_limited;
@@ -75,17 +81,23 @@ begin
 
   for v_lane in
     select
-      l.lane, l.queue, l.clock, f.floor, q.max_running,
-      (select r.lane from leasehold.ready r where r.lane = l.lane and r.pass >= f.floor order by r.pass limit 1) is null as is_empty
+      l.lane, l.queue, l.clock, f.floor, f.ahead, q.max_running,
+      coalesce(
+        (select r.lane from leasehold.ready r where r.lane = l.lane and r.pass >= f.ahead order by r.pass limit 1),
+        (select r.lane from leasehold.ready r where r.lane = l.lane and r.pass >= f.floor order by r.pass limit 1)
+      ) is null as is_empty
     from leasehold.lane l join leasehold.queue q on q.queue = l.queue
-    -- In a row of its own: used inline it is volatile, becomes a filter, and a scan walks everything. One below the floor
-    -- stand the jobs that this claim itself has let pass a gate.
-    cross join lateral (select pg_sequence_last_value(l.floor) - 1 as floor offset 0) f
+    -- In a row of their own: used inline they are volatile, become a filter, and a scan walks everything. One below the
+    -- floor stand the jobs that this claim itself has let pass a gate.
+    cross join lateral (
+      select pg_sequence_last_value(l.floor) - 1 as floor, pg_sequence_last_value(l.clock) as ahead offset 0
+    ) f
     where l.queue = any(p_queues) and not q.paused
     order by (l.priority + 4 - v_first) % 4, random()
   loop
     continue when v_lane.is_empty and not v_moved;
     v_floor := v_lane.floor;
+    v_from := case when v_ahead then v_lane.ahead else v_floor end;
     v_rang := false;
     v_most := p_n;
     if v_lane.max_running is not null then
@@ -100,11 +112,11 @@ begin
       if v_only is null then
         select
           array_agg(r.ctid), array_agg(r.job_id order by r.job_id), max(r.pass), array_agg(r.tenant_id),
-          bool_or(r.bound), bool_or(r.attempt < 0)
-        into v_rows, v_ids, v_top, v_owners, v_bound, v_bells
+          bool_or(r.bound), bool_or(r.attempt < 0), bool_and(r.kind is not null)
+        into v_rows, v_ids, v_top, v_owners, v_bound, v_bells, v_carried
         from (
-          select r.ctid, r.job_id, r.pass, r.tenant_id, r.bound, r.attempt from leasehold.ready r
-          where r.lane = v_lane.lane and r.pass >= v_floor and r.ctid <> all(v_left)
+          select r.ctid, r.job_id, r.pass, r.tenant_id, r.bound, r.attempt, r.kind from leasehold.ready r
+          where r.lane = v_lane.lane and r.pass >= v_from and r.ctid <> all(v_left)
           order by r.pass
           limit v_most - v_got
           for update skip locked
@@ -112,24 +124,29 @@ begin
       else
         select
           array_agg(r.ctid), array_agg(r.job_id order by r.job_id), max(r.pass), array_agg(r.tenant_id),
-          bool_or(r.bound), bool_or(r.attempt < 0)
-        into v_rows, v_ids, v_top, v_owners, v_bound, v_bells
+          bool_or(r.bound), bool_or(r.attempt < 0), bool_and(r.kind is not null)
+        into v_rows, v_ids, v_top, v_owners, v_bound, v_bells, v_carried
         from (
-          select r.ctid, r.job_id, r.pass, r.tenant_id, r.bound, r.attempt from leasehold.ready r
+          select r.ctid, r.job_id, r.pass, r.tenant_id, r.bound, r.attempt, r.kind from leasehold.ready r
           where r.lane = v_lane.lane and r.ctid <> all(v_left)
             -- why a range: see newest_passes
-            and (r.tenant_id, r.pass) >= (v_only, v_floor) and (r.tenant_id, r.pass) <= (v_only, 9223372036854775807)
+            and (r.tenant_id, r.pass) >= (v_only, v_from) and (r.tenant_id, r.pass) <= (v_only, 9223372036854775807)
           order by r.tenant_id, r.pass
           limit v_most - v_got
           for update skip locked
         ) r;
       end if;
+      v_too_few := v_from > v_floor and coalesce(cardinality(v_rows), 0) < v_most - v_got;
+      if v_too_few or v_bound or v_bells then
+        v_from := v_floor;
+      end if;
+      continue when v_rows is null and v_too_few;
       exit when v_rows is null;
+      if v_only is null then
+        perform leasehold.advance(v_lane.clock, v_top);  -- now, so that the next claim passes these over
+      end if;
       v_moved := v_moved or v_bound or v_bells;
       if v_bells then
-        if v_only is null then
-          perform leasehold.advance(v_lane.clock, v_top);
-        end if;
         v_rows := v_rows || leasehold.admit(v_rows, v_lane.lane, v_floor);
         v_rang := true;
         -- bells that are still there must wait: another transaction is at their group or gate
@@ -160,41 +177,64 @@ begin
         select kept, busy, starts_at into v_rows, v_busy, v_now from leasehold.pass_gates(v_rows, v_lane.lane, v_floor);
         v_left := v_left || v_busy;
       end if;
-      return query
-        with gone as (
-          delete from leasehold.ready r where r.ctid = any(v_rows)
-          returning r.lane, r.pass, r.job_id, r.tenant_id, r.attempt, r.max_attempts, r.events, r.bound
-        ),
-        granted as materialized (
-          select
-            leasehold.new_token() as token, g.*, j.kind, j.queue, j.version, j.timeout_s, j.traceparent,
-            coalesce(j.payload, leasehold.get_json(j.tenant_id, j.payload_ref)) as payload,
-            coalesce(j.expires_at <= v_now, false) as expired
-          -- The range of ids is known before the first row, so other days' partitions are not even opened. A lateral
-          -- subquery with an offset, because in a join the planner would walk the whole range.
-          from gone g cross join lateral (
-            select * from leasehold.job j
-            where j.job_id = g.job_id and j.job_id >= v_ids[1] and j.job_id <= v_ids[cardinality(v_ids)] offset 0
-          ) j
-        ),
-        leased as (
-          insert into leasehold.lease (
-            token, job_id, tenant_id, lane, worker_id, attempt, max_attempts, events, started_seq, started_at, deadline, bound,
-            xid
+      if v_carried then
+        return query
+          with gone as (
+            delete from leasehold.ready r where r.ctid = any(v_rows)
+            returning
+              r.lane, r.pass, r.job_id, r.tenant_id, r.attempt, r.max_attempts, r.events, r.bound,
+              r.kind, r.payload, r.version, r.timeout_s, r.traceparent
+          ),
+          granted as materialized (select leasehold.new_token() as token, gone.* from gone),
+          leased as (
+            insert into leasehold.lease (
+              token, job_id, tenant_id, lane, worker_id, attempt, max_attempts, events, started_seq, started_at, deadline, bound, xid
+            )
+            select
+              token, job_id, tenant_id, lane, p_worker, attempt + 1, max_attempts, events + 1, events + 1, v_now,
+              v_now + make_interval(secs => timeout_s + 30), bound, (select pg_current_xact_id()::text::bigint)
+            from granted
           )
           select
-            token, job_id, tenant_id, lane, p_worker, attempt + 1, max_attempts, events + 1, events + 1, v_now,
-            v_now + make_interval(secs => timeout_s + 30), bound, (select pg_current_xact_id()::text::bigint)
-          from granted where not expired
-        ),
-        expired as (
-          insert into leasehold.outcome (job_id, tenant_id, state, finished_at, error, seq)
-          select job_id, tenant_id, 'canceled', v_now, '{"type": "Expired", "message": "not started before expires_at"}', events + 1
-          from granted where expired
-        )
-        select
-          token, job_id, tenant_id, kind, queue, (attempt + 1)::smallint, max_attempts, payload, version, timeout_s, traceparent
-        from granted where not expired order by pass;
+            token, job_id, tenant_id, kind, v_lane.queue, (attempt + 1)::smallint, max_attempts, payload, version, timeout_s, traceparent
+          from granted order by pass;
+      else
+        return query
+          with gone as (
+            delete from leasehold.ready r where r.ctid = any(v_rows)
+            returning r.lane, r.pass, r.job_id, r.tenant_id, r.attempt, r.max_attempts, r.events, r.bound
+          ),
+          granted as materialized (
+            select
+              leasehold.new_token() as token, g.*, j.kind, j.version, j.timeout_s, j.traceparent,
+              coalesce(j.payload, leasehold.get_json(j.tenant_id, j.payload_ref)) as payload,
+              coalesce(j.expires_at <= v_now, false) as expired
+            -- The range of ids is known before the first row, so other days' partitions are not even opened. A lateral
+            -- subquery with an offset, because in a join the planner would walk the whole range.
+            from gone g cross join lateral (
+              select * from leasehold.job j
+              where j.job_id = g.job_id and j.job_id >= v_ids[1] and j.job_id <= v_ids[cardinality(v_ids)] offset 0
+            ) j
+          ),
+          leased as (
+            insert into leasehold.lease (
+              token, job_id, tenant_id, lane, worker_id, attempt, max_attempts, events, started_seq, started_at, deadline, bound,
+              xid
+            )
+            select
+              token, job_id, tenant_id, lane, p_worker, attempt + 1, max_attempts, events + 1, events + 1, v_now,
+              v_now + make_interval(secs => timeout_s + 30), bound, (select pg_current_xact_id()::text::bigint)
+            from granted where not expired
+          ),
+          expired as (
+            insert into leasehold.outcome (job_id, tenant_id, state, finished_at, error, seq)
+            select job_id, tenant_id, 'canceled', v_now, '{"type": "Expired", "message": "not started before expires_at"}', events + 1
+            from granted where expired
+          )
+          select
+            token, job_id, tenant_id, kind, v_lane.queue, (attempt + 1)::smallint, max_attempts, payload, version, timeout_s, traceparent
+          from granted where not expired order by pass;
+      end if;
       get diagnostics v_granted = row_count;
       v_got := v_got + cardinality(v_rows);
       if v_bound then
@@ -205,11 +245,8 @@ begin
           perform leasehold.leave_flows(v_ids);
         end if;
       end if;
-      if v_only is null then
-        perform leasehold.advance(v_lane.clock, v_top);
-      end if;
       -- where jobs were parked, the lane may have more behind them; where groups have moved, they may have rung
-      exit when v_parked = 0 and not v_bound or v_got >= v_most;
+      exit when v_parked = 0 and not v_bound and not v_too_few or v_got >= v_most;
     end loop;
     if v_rang then
       perform leasehold.lift(v_lane.lane, v_floor);

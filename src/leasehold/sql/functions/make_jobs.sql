@@ -22,6 +22,7 @@ declare
   v_cap      real;
   v_timeout  real;
   v_version  smallint;
+  v_carried  integer;    -- the largest payload that ready has a copy of
   v_tags     text[];
   v_lane     leasehold.lane;
   v_clock    bigint;
@@ -74,6 +75,7 @@ begin
     v_gate := v_options ->> 'gate';
   end if;
   v_bound := v_group is not null or v_gate is not null or v_gates is not null;
+  v_carried := case when v_bound or v_expires is not null then 0 else 1024 end;
 
   -- One tenant, and one job, are the most common: they do without the functions that see to many.
   v_one := cardinality(p_tenants) = 1;
@@ -154,15 +156,25 @@ begin
       where lane = v_lane.lane and (tenant_id, pass) > (p_tenants[1], v_clock) and (tenant_id, pass) <= (p_tenants[1], 9223372036854775807)
       order by tenant_id desc, pass desc limit 1;
       v_pass := greatest(v_pass, v_clock);
-      insert into leasehold.ready (lane, pass, job_id, tenant_id, attempt, max_attempts, events, bound)
-      select v_lane.lane, v_pass + v_stride * o, job_id, p_tenants[1], 0, v_max, 1, v_bound
-      from unnest(v_jobs) with ordinality j(job_id, o);
+      insert into leasehold.ready (
+        lane, pass, job_id, tenant_id, attempt, max_attempts, events, bound, kind, payload, version, timeout_s, traceparent
+      )
+      select
+        v_lane.lane, v_pass + v_stride * o, job_id, p_tenants[1], 0, v_max, 1, v_bound,
+        case when pg_column_size(payload) <= v_carried then p_kind end, case when pg_column_size(payload) <= v_carried then payload end,
+        v_version, v_timeout, v_options ->> 'traceparent'
+      from unnest(v_jobs, p_payloads) with ordinality j(job_id, payload, o);
     else
-      insert into leasehold.ready (lane, pass, job_id, tenant_id, attempt, max_attempts, events, bound)
-      select v_lane.lane, t.pass + t.stride * j.nth, j.job_id, t.tenant_id, 0, v_max, 1, v_bound
+      insert into leasehold.ready (
+        lane, pass, job_id, tenant_id, attempt, max_attempts, events, bound, kind, payload, version, timeout_s, traceparent
+      )
+      select
+        v_lane.lane, t.pass + t.stride * j.nth, j.job_id, t.tenant_id, 0, v_max, 1, v_bound,
+        case when pg_column_size(payload) <= v_carried then p_kind end, case when pg_column_size(payload) <= v_carried then payload end,
+        v_version, v_timeout, v_options ->> 'traceparent'
       from leasehold.newest_passes(p_tenants, v_lane.lane, v_clock) t join (
-        select job_id, tenant_id, row_number() over (partition by tenant_id order by o) as nth
-        from unnest(v_jobs, p_tenants) with ordinality u(job_id, tenant_id, o)
+        select job_id, tenant_id, payload, row_number() over (partition by tenant_id order by o) as nth
+        from unnest(v_jobs, p_tenants, p_payloads) with ordinality u(job_id, tenant_id, payload, o)
       ) j on j.tenant_id = t.tenant_id;
     end if;
   end if;
