@@ -1,13 +1,16 @@
-"""Plain jobs take a short way in, and a copy in ``ready`` out: what they are and become is the same as on the long way."""
+"""Plain jobs take a short way in, and a copy in ``ready`` out. What they are and become is the same on the long way."""
 
 from typing import Any
+from uuid import UUID
 
+import asyncpg
 import pytest
 
 from leasehold.engine import jobs
 from leasehold.engine.database import Database
 from leasehold.errors import BadInput, LeaseholdError, NotFound
-from leasehold.job import State
+from leasehold.job import Ended, Grant, State
+from leasehold.payload import decode
 from tests.cell import Cell
 from tests.sql.test_life import end, register
 
@@ -116,7 +119,7 @@ async def test_a_claim_hands_out_the_payload_wherever_it_is_kept(
             job = await jobs.get_job(worker_db, cell.tenant_a, grant.job_id)
             assert (grant.kind, grant.queue, grant.version, grant.timeout_s) == ("t.work", "default", 3, 7.0)
             assert grant.traceparent == "00-a-b-01"
-            assert job.payload == jobs.payload.decode(grant.payload)
+            assert job.payload == decode(grant.payload)
 
 
 async def test_a_job_that_comes_back_is_handed_out_as_before(cell: Cell, api_db: Database, worker_db: Database) -> None:
@@ -136,30 +139,43 @@ async def test_another_payload_is_the_one_that_is_handed_out(cell: Cell, api_db:
         options = {"unique": "u", "on_duplicate": "replace"}
         await jobs.enqueue(api_db, cell.tenant_a, "t.work", [f'{{"n": {n}}}'], options)
     [grant] = await jobs.claim(worker_db, worker, ["default"], 5)
-    assert jobs.payload.decode(grant.payload) == {"n": 2}
+    assert decode(grant.payload) == {"n": 2}
 
 
-async def test_a_claim_for_many_finds_what_another_one_let_go(
-    cell: Cell, api_db: Database, worker_db: Database
-) -> None:
+async def drained(db: Database, worker: UUID, grants: list[Grant], n: int) -> list[UUID]:
+    """What a busy worker is granted from now on: it reports a batch and asks for another until there is none."""
+    claimed = []
+    while grants:
+        done = [Ended(token=grant.token, outcome="succeeded") for grant in grants]
+        _, grants = await jobs.exchange(db, worker, ["default"], n, done)
+        claimed += [grant.job_id for grant in grants]
+    return claimed
+
+
+async def test_a_busy_worker_finds_what_another_claim_let_go(cell: Cell, api_db: Database, worker_db: Database) -> None:
     """A claim that is rolled back has moved the clock all the same, and its jobs stand behind it."""
     worker = await register(worker_db, slots=1000)
-    made = [job.job_id for job in await plainly(api_db, cell, ["{}"] * 100)]
+    made = [job.job_id for job in await plainly(api_db, cell, ["{}"] * 240)]
+    first = await jobs.claim(worker_db, worker, ["default"], 40)
+    tokens = [grant.token for grant in first]
     for _ in range(8):  # whether a claim begins at the clock, it throws dice for
-        async with worker_db.transaction() as connection:
-            taken = await connection.fetch("select * from leasehold.claim($1, array['default'], 50)", worker)
-            assert len(taken) == 50
-            await connection.execute("rollback; begin")
-    claimed = []
-    while grants := await jobs.claim(worker_db, worker, ["default"], 40):
-        claimed += [grant.job_id for grant in grants]
-    assert sorted(claimed) == made
+        connection = await asyncpg.connect(worker_db.target.url)
+        begun = connection.transaction()
+        await begun.start()
+        arguments = (worker, ["default"], 40, tokens, None, None, None, None)
+        taken = await connection.fetch("select * from leasehold.exchange($1, $2, $3, $4, $5, $6, $7, $8)", *arguments)
+        assert len(taken) == 40
+        await begun.rollback()
+        await connection.close()
+    assert sorted(await drained(worker_db, worker, first, 40)) == made[40:]
 
 
-async def test_claims_for_many_leave_nothing_that_came_late(cell: Cell, api_db: Database, worker_db: Database) -> None:
+async def test_a_busy_worker_leaves_nothing_that_came_late(cell: Cell, api_db: Database, worker_db: Database) -> None:
     worker = await register(worker_db, slots=1000)
-    async with api_db.transaction(tenant=cell.tenant_a) as late:
-        await late.fetch("select * from leasehold.enqueue('t.work', array['{}', '{}']::jsonb[])")
-        await plainly(api_db, cell, ["{}"] * 60)
-        assert len(await jobs.claim(worker_db, worker, ["default"], 60)) == 60
-    assert len(await jobs.claim(worker_db, worker, ["default"], 60)) == 2
+    async with api_db.transaction(tenant=cell.tenant_a) as connection:
+        late = await connection.fetch("select * from leasehold.enqueue('t.work', array['{}', '{}']::jsonb[])")
+        await plainly(api_db, cell, ["{}"] * 120)
+        grants = await jobs.claim(worker_db, worker, ["default"], 40)
+    claimed = await drained(worker_db, worker, grants, 40)
+    assert len(claimed) == 82
+    assert {row["job_id"] for row in late} <= set(claimed)

@@ -46,9 +46,10 @@ declare
   v_got      integer := 0;
   -- one claim in sixteen starts at a lower priority, so that none starves
   v_first    integer := case when random() < 0.0625 then 1 + floor(random() * 3)::integer else 0 end;
-  -- Behind the clock stands what other claims are taking, and what was taken and cannot be removed yet. Three of four claims for
-  -- many jobs pass that over; what came late is behind it too, so the fourth does not, nor one that finds too few ahead.
-  v_ahead    boolean := p_n >= 32 and random() < 0.75;
+  -- Behind the clock stands what other claims are taking, and what was taken and cannot be removed yet. Where many jobs end and
+  -- many are asked for, three of four claims pass that over. What came late is behind it too, so the fourth does not, nor one
+  -- that finds too few ahead.
+  v_ahead    boolean := p_n >= 32 and cardinality(p_tokens) >= 32 and random() < 0.75;
   v_too_few  boolean;
 begin
   select exists (select from leasehold.parked), exists (select from leasehold.kind where paused or max_running is not null)
@@ -83,7 +84,7 @@ begin
     select
       l.lane, l.queue, l.clock, f.floor, f.ahead, q.max_running,
       coalesce(
-        (select r.lane from leasehold.ready r where r.lane = l.lane and r.pass >= f.ahead order by r.pass limit 1),
+        case when v_ahead then (select r.lane from leasehold.ready r where r.lane = l.lane and r.pass >= f.ahead order by r.pass limit 1) end,
         (select r.lane from leasehold.ready r where r.lane = l.lane and r.pass >= f.floor order by r.pass limit 1)
       ) is null as is_empty
     from leasehold.lane l join leasehold.queue q on q.queue = l.queue
