@@ -1,3 +1,6 @@
+-- What this one was called when it made one job at a time. Here, because until now the enqueue that stood asked for it.
+drop function if exists leasehold.make_one(uuid, text, jsonb, jsonb);
+
 -- What enqueue does, for what is asked for most: jobs without keys, groups, gates or a time to wait for. They are queued, and
 -- their ids are all that there is to say; in an array, because a row for each takes longer than its job's place in a lane.
 -- Null: these are not such jobs, or there is something to be said about them. Then nothing was done: ask enqueue.
@@ -115,5 +118,3 @@ $$;
 
 revoke all on function leasehold.enqueue_plainly(uuid, text, jsonb[], jsonb) from public;
 grant execute on function leasehold.enqueue_plainly(uuid, text, jsonb[], jsonb) to leasehold_api;
-
-drop function if exists leasehold.make_one(uuid, text, jsonb, jsonb);  -- what this one was called, and did for one job alone
