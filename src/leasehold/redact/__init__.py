@@ -100,11 +100,19 @@ def _mapping(value: Mapping[Any, Any], literals: re.Pattern[str] | None, inside:
     result: dict[Any, Any] = {}
     named = _named_pair(value)
     for key, item in value.items():
-        name = key.decode("latin-1") if isinstance(key, bytes) else key
-        secret = isinstance(name, str) and (weight(name) >= MACHINE or (named and name.casefold() == "value"))
         shown = _value(key, literals, inside) if isinstance(key, str | bytes) else key
+        secret = _is_secret(key) or (shown != key and _is_secret(shown)) or (named and _name(key).casefold() == "value")
         result[_free(shown, result)] = _masked(item, inside) if secret else _value(item, literals, inside)
     return result
+
+
+def _name(key: object) -> str:
+    return key.decode("latin-1") if isinstance(key, bytes) else key if isinstance(key, str) else ""
+
+
+def _is_secret(key: object) -> bool:
+    """Whether the name says so. One that lost its own secret is asked again: whoever reads it next would find that."""
+    return weight(_name(key)) >= MACHINE
 
 
 def _named_pair(value: Mapping[Any, Any]) -> bool:
