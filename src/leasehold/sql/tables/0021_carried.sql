@@ -1,4 +1,5 @@
--- A copy of what a claim hands out, so that it need not find the job first. For jobs that were just enqueued; whoever puts a job back into ready leaves it out. Null in kind: the job itself is asked.
+-- A copy of what a claim hands out, so that it need not find the job first. For jobs that were just
+-- enqueued; whoever puts a job back into ready leaves it out. Null in kind: the job itself is asked.
 
 alter table leasehold.ready add column kind text;
 alter table leasehold.ready add column payload jsonb;
