@@ -22,7 +22,7 @@ select job_id, '{flow}', tenant_id, 0, 'job' from leasehold.job;
 insert into leasehold.outcome (job_id, tenant_id, state, finished_at, result, seq)
 select job_id, tenant_id, 'succeeded', now(), case kind when 'f.sum' then '1' else '0' end::jsonb, 3
 from leasehold.job;
-insert into leasehold.attempt (
+insert into leasehold.attempt_row (
   job_id, token, tenant_id, attempt, worker_id, started_at, finished_at, outcome, started_seq, finished_seq
 )
 select job_id, 1, tenant_id, 1, '{flow}', now(), now() + interval '1 s', 'succeeded', 2, 3 from leasehold.job;

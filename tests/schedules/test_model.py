@@ -74,7 +74,7 @@ class Ticking(Machine):
     def start(self, timing: str, policy: tuple[str, str], most: int) -> None:
         self.change(
             "truncate leasehold.schedule, leasehold.tick, leasehold.ready, leasehold.deferred, leasehold.lease,"
-            " leasehold.job, leasehold.outcome, leasehold.attempt, leasehold.worker; update leasehold_test.clock"
+            " leasehold.job, leasehold.outcome, leasehold.attempt_row, leasehold.worker; update leasehold_test.clock"
             f" set offset_s = extract(epoch from timestamptz '{START.isoformat()}' - clock_timestamp())"
         )
         self.put("a", timing, policy, most)

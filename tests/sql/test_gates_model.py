@@ -22,7 +22,7 @@ from tests.sql.test_life import register
 from tests.stateful import Machine, finds, on_a_database, play
 
 HOT = "ready, lease, deferred, parked, blocked, place, gated, gate_bell, gate_now, gate_word"
-COLD = "job, attempt, outcome, event"
+COLD = "job, attempt_row, outcome, event"
 #: All moments of the model are multiples of twenty seconds, and these lie on them or well between them.
 SLOTS = {"slow": (40.0, 1), "burst": (20.0, 3), "gap": (40.0, 1)}
 COOLDOWN = HOLD = 45.0

@@ -21,7 +21,7 @@ from tests.sql.test_life import register
 from tests.stateful import Machine, finds, on_a_database, play
 
 T = TypeVar("T")
-HOT = "ready, lease, deferred, parked, blocked, place, job, attempt, outcome, event"
+HOT = "ready, lease, deferred, parked, blocked, place, job, attempt_row, outcome, event"
 LIMITS = {"one": 1, "three": 3, "held": 1}
 GROUPS = st.sampled_from([None, "one", "one", "three", "three", "held", "held"])
 OUTCOMES = ("succeeded", "succeeded", "failed", "errored", "lost", "snoozed", "released")

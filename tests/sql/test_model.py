@@ -28,7 +28,7 @@ from tests.stateful import Machine, finds, on_a_database, play
 
 T = TypeVar("T")
 LEASE = 1000.0
-HOT = "ready, lease, deferred, parked, idempotency, worker, job, attempt, outcome, event"
+HOT = "ready, lease, deferred, parked, idempotency, worker, job, attempt_row, outcome, event"
 
 
 @dataclass(slots=True)

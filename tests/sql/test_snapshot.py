@@ -14,7 +14,7 @@ QUERIES = {
     "columns": "select format('%s.%s %s%s', c.relname, a.attname, format_type(a.atttypid, a.atttypmod),"
     " case when a.attnotnull then ' not null' else '' end) as line"
     " from pg_attribute a join pg_class c on c.oid = a.attrelid"
-    " where c.relnamespace = 'leasehold'::regnamespace and c.relkind in ('r', 'p', 'c') and a.attnum > 0"
+    " where c.relnamespace = 'leasehold'::regnamespace and c.relkind in ('r', 'p', 'c', 'v') and a.attnum > 0"
     " and not c.relispartition order by c.relname, a.attnum",
     "indexes": "select pg_get_indexdef(i.indexrelid) as line from pg_index i join pg_class c on c.oid = i.indrelid"
     " where c.relnamespace = 'leasehold'::regnamespace and not c.relispartition order by 1",
@@ -27,7 +27,10 @@ QUERIES = {
     "grants": "select format('%s %s', c.relname,"
     " (select string_agg(acl::text, ' ' order by acl::text) from unnest(c.relacl) acl)) as line"
     " from pg_class c where c.relnamespace = 'leasehold'::regnamespace and c.relacl is not null"
-    " and c.relkind in ('r', 'p') order by 1",
+    " and c.relkind in ('r', 'p', 'v') order by 1",
+    "rules": "select format('%s %s %s', c.relname, r.rulename, c.reloptions) as line"
+    " from pg_rewrite r join pg_class c on c.oid = r.ev_class"
+    " where c.relnamespace = 'leasehold'::regnamespace order by 1",
 }
 
 

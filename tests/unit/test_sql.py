@@ -10,6 +10,7 @@ from leasehold.errors import BY_SQLSTATE, LeaseholdError
 FUNCTIONS = [file for file in sql.read_all() if file.name.startswith("functions/")]
 #: Sql functions so small that PostgreSQL puts their text into the caller's, which a setting would prevent.
 INLINED = {
+    "attempts_of",
     "bell",
     "first_id",
     "gate_id",

@@ -91,7 +91,7 @@ async def test_a_report_that_the_database_refuses_for_a_while_is_made_when_it_ta
     )
     await cell.change(
         refuse.format("raise exception 'not now' using errcode = '40P01'")
-        + "; create trigger refuse before insert on leasehold.attempt for each row"
+        + "; create trigger refuse before insert on leasehold.outcome for each row"
         " execute function leasehold_test.refuse();"
     )
     async with running(cell, app):

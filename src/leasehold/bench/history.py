@@ -13,7 +13,7 @@ _STEP = 100_000
 
 
 async def load(settings: Settings, jobs: int) -> None:
-    """Set-wise into job, attempt and outcome; then what maintenance does with so many rows in the course of time."""
+    """Set-wise into job and outcome; then what maintenance does with so many rows in the course of time."""
     statement = (Path(__file__).parent / "history.sql").read_text()
     assert settings.database_url is not None
     async with _owner(settings.database_url) as connection:
@@ -23,7 +23,7 @@ async def load(settings: Settings, jobs: int) -> None:
             last = min(jobs, first + _STEP - 1)
             await connection.execute(statement, first, last, jobs, tenants, midnight, now)
         await connection.execute("select leasehold.roll_up()")
-        await connection.execute("vacuum (analyze) leasehold.job, leasehold.attempt, leasehold.outcome")
+        await connection.execute("vacuum (analyze) leasehold.job, leasehold.outcome")
 
 
 @asynccontextmanager

@@ -14,12 +14,8 @@ jobs as (
     max_attempts, retry_base_s, retry_cap_s, timeout_s, version
   )
   select job_id, tenant_id, 'bench.noop', 'default', 2, '{"number": 0}', at, at, 5, 1, 3600, 600, 1 from job
-),
-attempts as (
-  insert into leasehold.attempt (
-    job_id, token, tenant_id, attempt, worker_id, started_at, finished_at, outcome, started_seq, finished_seq
-  )
-  select job_id, n, tenant_id, 1, '00000000-0000-0000-0000-000000000001', at, at, 'succeeded', 2, 3 from job
 )
-insert into leasehold.outcome (job_id, tenant_id, state, finished_at, seq)
-select job_id, tenant_id, 'succeeded', at, 3 from job
+insert into leasehold.outcome (
+  job_id, tenant_id, state, finished_at, seq, token, attempt, worker_id, started_at, started_seq, started_xid
+)
+select job_id, tenant_id, 'succeeded', at, 3, n, 1, '00000000-0000-0000-0000-000000000001', at, 2, 0 from job

@@ -25,11 +25,11 @@ begin
   end if;
   if pg_snapshot_xmax(v_before) > pg_snapshot_xmax(pg_current_snapshot()) then
     -- A dump was loaded into another cluster, whose numbers are lower: the old ones would look like news one day.
-    update leasehold.outcome set xid = 0 where xid <> 0;
+    update leasehold.outcome set xid = 0, started_xid = 0 where xid <> 0 or started_xid <> 0;
     update leasehold.event set xid = 0 where xid <> 0;
     update leasehold.job set xid = 0 where xid <> 0;
     update leasehold.lease set xid = 0 where xid <> 0;
-    update leasehold.attempt set xid = 0, started_xid = 0 where xid <> 0 or started_xid <> 0;
+    update leasehold.attempt_row set xid = 0, started_xid = 0 where xid <> 0 or started_xid <> 0;
     update leasehold.collected set snapshot = pg_current_snapshot();
     return 0;
   end if;

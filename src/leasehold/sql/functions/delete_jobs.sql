@@ -19,7 +19,7 @@ begin
   delete from leasehold.idempotency i using leasehold.job j
   where j.job_id = any(v_ended) and i.tenant_id = p_tenant and i.kind = j.kind and i.key = j.key and i.job_id = j.job_id;
   delete from leasehold.event where job_id = any(v_ended);
-  delete from leasehold.attempt where job_id = any(v_ended);
+  delete from leasehold.attempt_row where job_id = any(v_ended);
   delete from leasehold.job where job_id = any(v_ended);
   perform leasehold.log_action(p_tenant, 'job.delete', job::text) from unnest(v_ended) job;
   return cardinality(v_ended);

@@ -7,7 +7,7 @@ set search_path = pg_catalog, pg_temp
 set lock_timeout = '500ms'
 as $$
 declare
-  c_parents constant text[] := array['job', 'attempt', 'outcome', 'event'];
+  c_parents constant text[] := array['job', 'attempt_row', 'outcome', 'event'];
   v_today   date := (leasehold.now() at time zone 'UTC')::date;
   v_day     date;
   v_live    uuid[];

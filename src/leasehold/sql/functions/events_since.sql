@@ -21,12 +21,12 @@ begin
     from leasehold.attempt where job_id = p_job and tenant_id = v_tenant and started_seq > p_after
     union all
     select finished_seq, outcome, error ->> 'message', null, jsonb_strip_nulls(jsonb_build_object('attempt', attempt, 'error', error)), finished_at
-    from leasehold.attempt a where job_id = p_job and tenant_id = v_tenant and finished_seq > p_after
+    from leasehold.attempt_row a where job_id = p_job and tenant_id = v_tenant and finished_seq > p_after
       and not exists (select from leasehold.outcome o where o.job_id = a.job_id and o.seq = a.finished_seq)
     union all
     select o.seq, o.state, coalesce(o.error, a.error) ->> 'message', null,
       jsonb_strip_nulls(jsonb_build_object('attempt', a.attempt, 'error', coalesce(o.error, a.error))), o.finished_at
-    from leasehold.outcome o left join leasehold.attempt a on a.job_id = o.job_id and a.finished_seq = o.seq
+    from leasehold.outcome o left join lateral leasehold.attempts_of(o.job_id) a on a.finished_seq = o.seq
     where o.job_id = p_job and o.tenant_id = v_tenant and o.seq > p_after
     union all
     select seq, type, message, progress, data, at

@@ -68,23 +68,28 @@ begin
     from gone
   ),
   attempts as (
-    insert into leasehold.attempt (
+    insert into leasehold.attempt_row (
       job_id, token, tenant_id, attempt, worker_id, started_at, finished_at, outcome, error, started_seq, finished_seq,
       started_xid, xid
     )
     select
       job_id, token, tenant_id, attempt, worker_id, started_at, v_now, outcome, error, started_seq, events + 1,
       started_xid, (select pg_current_xact_id()::text::bigint)  -- asked once for all rows, unlike the column's default
-    from ended
+    from ended where outcome <> 'succeeded' or error is not null
   ),
   outcomes as (
-    insert into leasehold.outcome (job_id, tenant_id, state, finished_at, result, result_ref, seq, xid)
+    insert into leasehold.outcome (
+      job_id, tenant_id, state, finished_at, result, result_ref, seq, xid,
+      token, attempt, worker_id, started_at, started_seq, started_xid
+    )
     select
-      job_id, tenant_id, state, v_now,
-      case when pg_column_size(result) <= 65536 then result end,
-      case when pg_column_size(result) > 65536 then leasehold.put_json(tenant_id, result) end,
-      events + 1, (select pg_current_xact_id()::text::bigint)
-    from ended where state is not null
+      e.job_id, e.tenant_id, e.state, v_now,
+      case when pg_column_size(e.result) <= 65536 then e.result end,
+      case when pg_column_size(e.result) > 65536 then leasehold.put_json(e.tenant_id, e.result) end,
+      e.events + 1, (select pg_current_xact_id()::text::bigint),
+      a.token, a.attempt, a.worker_id, a.started_at, a.started_seq, a.started_xid
+    from ended e left join lateral (select e.* where e.outcome = 'succeeded' and e.error is null) a on true
+    where e.state is not null
   )
   select
     array_agg(token),

@@ -16,18 +16,14 @@ begin
     returning
       l.token, l.job_id, l.tenant_id, l.worker_id, l.attempt, l.events, l.started_seq, l.started_at, l.bound, l.xid as started_xid
   ),
-  attempts as (
-    insert into leasehold.attempt (
-      job_id, token, tenant_id, attempt, worker_id, started_at, finished_at, outcome, started_seq, finished_seq, started_xid, xid
+  outcomes as (
+    insert into leasehold.outcome (
+      job_id, tenant_id, state, finished_at, seq, xid, token, attempt, worker_id, started_at, started_seq, started_xid
     )
     select
-      job_id, token, tenant_id, attempt, worker_id, started_at, v_now, 'succeeded', started_seq, events + 1,
-      started_xid, (select pg_current_xact_id()::text::bigint)
+      job_id, tenant_id, 'succeeded', v_now, events + 1, (select pg_current_xact_id()::text::bigint),
+      token, attempt, worker_id, started_at, started_seq, started_xid
     from gone
-  ),
-  outcomes as (
-    insert into leasehold.outcome (job_id, tenant_id, state, finished_at, seq, xid)
-    select job_id, tenant_id, 'succeeded', v_now, events + 1, (select pg_current_xact_id()::text::bigint) from gone
   )
   select array_agg(token), array_agg(job_id) filter (where bound) into v_accepted, v_bound from gone;
   if v_bound is not null then

@@ -14,7 +14,7 @@ as $$
   from unnest(p_jobs, p_tokens) with ordinality g(job_id, token, n)
   left join leasehold.job j on j.job_id = g.job_id
   left join leasehold.lease l on l.token = g.token
-  left join leasehold.attempt a on a.job_id = g.job_id and a.token = g.token
+  left join lateral leasehold.attempts_of(g.job_id) a on a.token = g.token
 $$;
 
 revoke all on function leasehold.list_waits(uuid[], bigint[]) from public;

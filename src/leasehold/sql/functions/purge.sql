@@ -73,7 +73,7 @@ begin
     limit p_limit
   );
   delete from leasehold.event where job_id = any(v_jobs);
-  delete from leasehold.attempt where job_id = any(v_jobs);
+  delete from leasehold.attempt_row where job_id = any(v_jobs);
   delete from leasehold.outcome where job_id = any(v_jobs);
   delete from leasehold.job where job_id = any(v_jobs);
   v_total := v_total + cardinality(v_jobs);

@@ -19,11 +19,11 @@ as $$
       and j.job_id > coalesce(p_after, '00000000-0000-0000-0000-000000000000')
       and j.kind = coalesce(p_filter ->> 'kind', j.kind) and j.queue = coalesce(p_filter ->> 'queue', j.queue)
       and exists (
-        select from leasehold.attempt a where a.job_id = j.job_id and a.outcome = coalesce(p_filter ->> 'state', a.outcome)
+        select from leasehold.attempts_of(j.job_id) a where a.outcome = coalesce(p_filter ->> 'state', a.outcome)
       )
     order by j.job_id limit p_limit
   ) j
-  join leasehold.attempt a on a.job_id = j.job_id and a.outcome = coalesce(p_filter ->> 'state', a.outcome)
+  cross join lateral leasehold.attempts_of(j.job_id) a where a.outcome = coalesce(p_filter ->> 'state', a.outcome)
   order by a.job_id, a.token
 $$;
 

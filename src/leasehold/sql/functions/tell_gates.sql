@@ -20,7 +20,7 @@ begin
         t.gate_id, t.failures, a.started_at, a.finished_at, a.outcome,
         case when jsonb_typeof(a.error -> 'gate_after_s') = 'number' then (a.error ->> 'gate_after_s')::double precision end as after_s
       from leasehold.job j
-      join leasehold.attempt a on a.job_id = j.job_id and a.token = any(p_tokens)
+      join lateral leasehold.attempts_of(j.job_id) a on a.token = any(p_tokens)
       cross join lateral leasehold.terms_of(j.tenant_id, j.gate) t
       where j.job_id = any(p_jobs) and j.gate is not null
     ) w

@@ -25,7 +25,7 @@ as $$
     union all
     select o.tenant_id, o.job_id, o.seq, o.state, coalesce(o.error, a.error) ->> 'message', null,
       jsonb_strip_nulls(jsonb_build_object('attempt', a.attempt, 'error', coalesce(o.error, a.error))), o.finished_at
-    from leasehold.outcome o left join leasehold.attempt a on a.job_id = o.job_id and a.finished_seq = o.seq
+    from leasehold.outcome o left join lateral leasehold.attempts_of(o.job_id) a on a.finished_seq = o.seq
     where o.xid >= (select pg_snapshot_xmin(p_before::pg_snapshot)::text::bigint) and o.tenant_id = any(p_tenants)
       and not pg_visible_in_snapshot(o.xid::text::xid8, p_before::pg_snapshot)
       and (p_until is null or pg_visible_in_snapshot(o.xid::text::xid8, p_until::pg_snapshot))
@@ -53,7 +53,7 @@ as $$
     union all
     select a.tenant_id, a.job_id, a.finished_seq, a.outcome, a.error ->> 'message', null,
       jsonb_strip_nulls(jsonb_build_object('attempt', a.attempt, 'error', a.error)), a.finished_at
-    from leasehold.attempt a
+    from leasehold.attempt_row a
     where a.xid >= (select pg_snapshot_xmin(p_before::pg_snapshot)::text::bigint) and a.tenant_id = any(p_tenants)
       and not pg_visible_in_snapshot(a.xid::text::xid8, p_before::pg_snapshot)
       and (p_until is null or pg_visible_in_snapshot(a.xid::text::xid8, p_until::pg_snapshot))

@@ -13,7 +13,7 @@ do $$
 declare
   v_table text;
 begin
-  foreach v_table in array array['tenant', 'job', 'attempt', 'outcome', 'event', 'body', 'audit', 'stat', 'schedule', 'tick', 'flow', 'step'] loop
+  foreach v_table in array array['tenant', 'job', 'attempt_row', 'outcome', 'event', 'body', 'audit', 'stat', 'schedule', 'tick', 'flow', 'step'] loop
     if exists (select from pg_policy where polrelid = format('leasehold.%I', v_table)::regclass and polname = 'own_rows') then
       continue;
     end if;
