@@ -42,7 +42,19 @@ STATEMENTS = {
     ),
     "enqueue: newest pass of the tenant": (
         "select pass from leasehold.ready where lane = 2 and (tenant_id, pass) > ('{tenant}', 0)"
-        " and (tenant_id, pass) <= ('{tenant}', 9223372036854775807) order by tenant_id desc, pass desc limit 1",
+        " and (tenant_id, pass) <= ('{tenant}', 9223372036854775807) order by tenant_id desc, pass desc nulls last"
+        " limit 1",
+        ["ready_tenant"],
+    ),
+    "enqueue plainly: newest pass of the tenant": (
+        "select pass from leasehold.ready where lane = 2 and tenant_id = '{tenant}' and pass > 0"
+        " order by pass desc nulls last limit 1",
+        ["ready_tenant"],
+    ),
+    "claim for one tenant: rows": (
+        "select r.ctid from leasehold.ready r where r.lane = 2"
+        " and (r.tenant_id, r.pass) >= ('{tenant}', 0) and (r.tenant_id, r.pass) <= ('{tenant}', 9223372036854775807)"
+        " order by r.tenant_id, r.pass nulls first limit 100 for update skip locked",
         ["ready_tenant"],
     ),
     "finish: leases": (
@@ -87,7 +99,8 @@ def test_the_statements_here_are_those_of_the_functions() -> None:
         "where l.token = any(p_tokens)",
         "where r.lane = l.lane and r.pass >= f.ahead order by r.pass limit 1",
         "where r.lane = l.lane and r.pass >= f.floor order by r.pass limit 1",
-        "where r.lane = v_lane and (r.tenant_id, r.pass) > (p_tenant, v_clock)",
+        "where r.lane = v_lane and r.tenant_id = p_tenant and r.pass > v_clock order by r.pass desc nulls last limit 1",
+        "(r.tenant_id, r.pass) <= (v_only, 9223372036854775807) order by r.tenant_id, r.pass nulls first",
         "where run_at <= v_now order by run_at limit p_limit for update skip locked",
         "delete from leasehold.ready where job_id = p_job",
         "where worker_id = p_worker and cancel_requested",

@@ -132,7 +132,7 @@ begin
           where r.lane = v_lane.lane and r.ctid <> all(v_left)
             -- why a range: see newest_passes
             and (r.tenant_id, r.pass) >= (v_only, v_from) and (r.tenant_id, r.pass) <= (v_only, 9223372036854775807)
-          order by r.tenant_id, r.pass
+          order by r.tenant_id, r.pass nulls first
           limit v_most - v_got
           for update skip locked
         ) r;

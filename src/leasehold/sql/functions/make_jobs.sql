@@ -154,7 +154,7 @@ begin
       -- why a range: see newest_passes
       select pass into v_pass from leasehold.ready
       where lane = v_lane.lane and (tenant_id, pass) > (p_tenants[1], v_clock) and (tenant_id, pass) <= (p_tenants[1], 9223372036854775807)
-      order by tenant_id desc, pass desc limit 1;
+      order by tenant_id desc, pass desc nulls last limit 1;
       v_pass := greatest(v_pass, v_clock);
       insert into leasehold.ready (
         lane, pass, job_id, tenant_id, attempt, max_attempts, events, bound, kind, payload, version, timeout_s, traceparent

@@ -12,7 +12,7 @@ begin
     select t.tenant_id, t.stride, greatest(p_clock, (
       select r.pass from leasehold.ready r
       where r.lane = p_lane and (r.tenant_id, r.pass) > (t.tenant_id, p_clock) and (r.tenant_id, r.pass) <= (t.tenant_id, 9223372036854775807)
-      order by r.tenant_id desc, r.pass desc limit 1
+      order by r.tenant_id desc, r.pass desc nulls last limit 1
     ))
     from leasehold.tenant t where t.tenant_id = any(p_tenants);
 end

@@ -45,7 +45,7 @@ begin
       select r.pass from leasehold.ready r  -- a range, for the reason that stands in enqueue
       where r.lane = p.lane
         and (r.tenant_id, r.pass) > (p.tenant_id, p.clock) and (r.tenant_id, r.pass) <= (p.tenant_id, 9223372036854775807)
-      order by r.tenant_id desc, r.pass desc limit 1
+      order by r.tenant_id desc, r.pass desc nulls last limit 1
     ) newest on true
   ),
   turn as materialized (

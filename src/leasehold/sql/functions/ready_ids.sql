@@ -19,7 +19,7 @@ as $$
         select job_id from leasehold.ready
         where lane = l.lane and attempt >= 0
           and (tenant_id, pass) >= (p_tenant, 0) and (tenant_id, pass) <= (p_tenant, 9223372036854775807)
-        order by tenant_id, pass
+        order by tenant_id, pass nulls first
         limit p_most
       ) r
     )
