@@ -112,7 +112,7 @@ begin
       -- subquery may be planned so that the limit is applied anew for every row.
       if v_only is null then
         select
-          array_agg(r.ctid), array_agg(r.job_id order by r.job_id), max(r.pass), array_agg(r.tenant_id),
+          array_agg(r.ctid), array_agg(r.job_id), max(r.pass), array_agg(r.tenant_id),
           bool_or(r.bound), bool_or(r.attempt < 0), bool_and(r.kind is not null)
         into v_rows, v_ids, v_top, v_owners, v_bound, v_bells, v_carried
         from (
@@ -124,7 +124,7 @@ begin
         ) r;
       else
         select
-          array_agg(r.ctid), array_agg(r.job_id order by r.job_id), max(r.pass), array_agg(r.tenant_id),
+          array_agg(r.ctid), array_agg(r.job_id), max(r.pass), array_agg(r.tenant_id),
           bool_or(r.bound), bool_or(r.attempt < 0), bool_and(r.kind is not null)
         into v_rows, v_ids, v_top, v_owners, v_bound, v_bells, v_carried
         from (
@@ -152,7 +152,7 @@ begin
         v_rang := true;
         -- bells that are still there must wait: another transaction is at their group or gate
         v_left := v_left || array(select r.ctid from leasehold.ready r where r.ctid = any(v_rows) and r.attempt < 0);
-        select array_agg(r.ctid), array_agg(r.job_id order by r.job_id), max(r.pass), array_agg(r.tenant_id)
+        select array_agg(r.ctid), array_agg(r.job_id), max(r.pass), array_agg(r.tenant_id)
         into v_rows, v_ids, v_top, v_owners
         from leasehold.ready r where r.ctid = any(v_rows) and r.attempt >= 0;
         continue when v_rows is null;
@@ -180,19 +180,18 @@ begin
       end if;
       if v_carried then
         return query
-          with gone as (
+          with granted as (
             delete from leasehold.ready r where r.ctid = any(v_rows)
             returning
-              r.lane, r.pass, r.job_id, r.tenant_id, r.attempt, r.max_attempts, r.events, r.bound,
+              leasehold.new_token() as token, r.pass, r.job_id, r.tenant_id, r.attempt, r.max_attempts, r.events, r.bound,
               r.kind, r.payload, r.version, r.timeout_s, r.traceparent
           ),
-          granted as materialized (select leasehold.new_token() as token, gone.* from gone),
           leased as (
             insert into leasehold.lease (
               token, job_id, tenant_id, lane, worker_id, attempt, max_attempts, events, started_seq, started_at, deadline, bound, xid
             )
             select
-              token, job_id, tenant_id, lane, p_worker, attempt + 1, max_attempts, events + 1, events + 1, v_now,
+              token, job_id, tenant_id, v_lane.lane, p_worker, attempt + 1, max_attempts, events + 1, events + 1, v_now,
               v_now + make_interval(secs => timeout_s + 30), bound, (select pg_current_xact_id()::text::bigint)
             from granted
           )
@@ -200,6 +199,7 @@ begin
             token, job_id, tenant_id, kind, v_lane.queue, (attempt + 1)::smallint, max_attempts, payload, version, timeout_s, traceparent
           from granted order by pass;
       else
+        v_ids := array(select job_id from unnest(v_ids) job_id order by job_id);
         return query
           with gone as (
             delete from leasehold.ready r where r.ctid = any(v_rows)
