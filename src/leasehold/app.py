@@ -18,7 +18,7 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontext
 from dataclasses import replace
 from datetime import datetime, timedelta
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from leasehold import tracing
@@ -27,19 +27,20 @@ from leasehold.client import Backend, Client
 from leasehold.context import Context
 from leasehold.engine import foreign
 from leasehold.engine.database import Database
-from leasehold.engine.secrets import secret_keys
 from leasehold.engine.tenants import create_queue
 from leasehold.errors import BadInput, NotFound
 from leasehold.flows import Flow, Piece, Policy, Step, flow_of, step
 from leasehold.handlers import SHORT, Function, Handler
 from leasehold.job import Enqueued, Job
-from leasehold.net.fetch import Fetcher
-from leasehold.net.objects import ObjectStore
-from leasehold.net.robots import Robots
 from leasehold.payload import decode, encode, plain_options
 from leasehold.schedules import Schedule
-from leasehold.secrets import Keys
 from leasehold.settings import Settings
+
+if TYPE_CHECKING:
+    from leasehold.net.fetch import Fetcher
+    from leasehold.net.objects import ObjectStore
+    from leasehold.net.robots import Robots
+    from leasehold.secrets import Keys
 
 #: ``async def timing(ctx, call_next): … return await call_next()``
 Middleware = Callable[[Context, Callable[[], Awaitable[Any]]], Awaitable[Any]]
@@ -165,27 +166,39 @@ class Leasehold:
             yield {name: value for given in opened for name, value in (given or {}).items()}
 
     @property
-    def fetcher(self) -> Fetcher:
+    def fetcher(self) -> "Fetcher":
         """The connections to the outside that all attempts of this process share; made at the first use."""
-        self._fetcher = self._fetcher or Fetcher(self.settings)
+        if self._fetcher is None:
+            from leasehold.net.fetch import Fetcher  # here, as below: most programs ask nobody outside
+
+            self._fetcher = Fetcher(self.settings)
         return self._fetcher
 
     @property
-    def robots(self) -> Robots:
+    def robots(self) -> "Robots":
         """What sites ask of programs, as far as this process knows."""
-        self._robots = self._robots or Robots(self.fetcher)
+        if self._robots is None:
+            from leasehold.net.robots import Robots
+
+            self._robots = Robots(self.fetcher)
         return self._robots
 
     @property
-    def objects(self) -> ObjectStore | None:
+    def objects(self) -> "ObjectStore | None":
         """Where bodies are kept, if that is not the database."""
-        self._objects = self._objects or ObjectStore.of(self.settings)
+        if self._objects is None and self.settings.objects_url:
+            from leasehold.net.objects import ObjectStore
+
+            self._objects = ObjectStore(self.settings)
         return self._objects
 
     @property
-    def secret_keys(self) -> Keys:
+    def secret_keys(self) -> "Keys":
         """What tenants' secrets are sealed with."""
-        self._secret_keys = self._secret_keys or secret_keys(self.settings)
+        if self._secret_keys is None:
+            from leasehold.engine.secrets import secret_keys
+
+            self._secret_keys = secret_keys(self.settings)
         return self._secret_keys
 
     async def _close_fetcher(self) -> None:

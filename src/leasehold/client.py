@@ -7,7 +7,7 @@ from copy import copy
 from dataclasses import replace
 from datetime import datetime
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 from uuid import UUID
 
 from leasehold import payload, tracing
@@ -19,12 +19,13 @@ from leasehold.engine.flows import Flows
 from leasehold.engine.gates import Gates
 from leasehold.engine.group_commit import GroupCommit
 from leasehold.engine.schedules import Schedules
-from leasehold.engine.secrets import secret_keys
 from leasehold.engine.wakeups import Notifier
 from leasehold.job import Attempt, Enqueued, Event, Job, LogLine, Reason, State
 from leasehold.payload import plain_options
-from leasehold.secrets import Keys
 from leasehold.settings import Settings
+
+if TYPE_CHECKING:
+    from leasehold.secrets import Keys
 
 _FOLLOW_SECONDS = 0.1
 
@@ -77,8 +78,10 @@ class Backend:
         return other
 
     @property
-    def secret_keys(self) -> Keys:
+    def secret_keys(self) -> "Keys":
         """What tenants' secrets are sealed with."""
+        from leasehold.engine.secrets import secret_keys  # here: it loads a library of ciphers
+
         return secret_keys(self._settings)
 
     async def client(self, tenant: str | UUID | None = None) -> "Client":

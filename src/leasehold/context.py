@@ -7,7 +7,7 @@ from contextlib import AbstractAsyncContextManager, contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
-from typing import Any, Protocol, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, Unpack
 from uuid import UUID
 
 from pydantic import TypeAdapter
@@ -20,12 +20,14 @@ from leasehold.errors import TooLarge
 from leasehold.flows import Flow, Piece
 from leasehold.job import Enqueued
 from leasehold.log import emit
-from leasehold.net.answer import Fetched
-from leasehold.net.fetch import Fetcher, Options
-from leasehold.net.urls import Url
 from leasehold.outcomes import Snooze, storable, words_of
 from leasehold.redact import redact
-from leasehold.secrets import Keys
+
+if TYPE_CHECKING:
+    from leasehold.net.answer import Fetched
+    from leasehold.net.fetch import Fetcher, Options
+    from leasehold.net.urls import Url
+    from leasehold.secrets import Keys
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -69,14 +71,14 @@ class Link(Protocol):
     def bodies(self) -> Bodies: ...
 
     @property
-    def fetcher(self) -> Fetcher: ...
+    def fetcher(self) -> "Fetcher": ...
 
     # These two are for our own connectors: an attempt of a pack has ``transaction`` and ``secret``.
     @property
     def db(self) -> Database: ...
 
     @property
-    def secret_keys(self) -> Keys: ...
+    def secret_keys(self) -> "Keys": ...
 
 
 class Transaction(Protocol):
@@ -265,8 +267,8 @@ class Context:
         polite: bool = False,
         agent: str | None = None,
         remember: bool = False,
-        **options: Unpack[Options],
-    ) -> Fetched:
+        **options: "Unpack[Options]",
+    ) -> "Fetched":
         """The whole answer of a host that others have named. A FetchError that is not transient ends the job.
 
         ``polite`` does what the site's robots.txt asks, and keeps a gap between requests to one host, whoever makes
@@ -282,7 +284,7 @@ class Context:
             return await self.bodies.remember(url, partial(ask, url, **options))
         return await ask(url, **options)
 
-    async def _wait_for_leave(self, url: Url, *, agent: str | None) -> None:
+    async def _wait_for_leave(self, url: "Url", *, agent: str | None) -> None:
         seconds = await self.link.ask_leave(str(url), agent)
         if seconds > PATIENCE_S:
             raise Snooze(f"{url.host} is busy", after=seconds)
@@ -406,7 +408,7 @@ class SyncContext:
     def emit(self, type_: str, subject_type: str, subject_id: str, data: Any = None) -> None:
         self.ask(self.inner.emit(type_, subject_type, subject_id, data))
 
-    def fetch(self, url: str, **options: Any) -> Fetched:
+    def fetch(self, url: str, **options: Any) -> "Fetched":
         """As ``Context.fetch``."""
         return self.ask(self.inner.fetch(url, **options))
 

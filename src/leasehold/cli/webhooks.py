@@ -243,7 +243,7 @@ async def listen(
 ) -> None:
     """Receive webhooks on this machine, verify them, and print each as a line of JSON. Ctrl-C ends it."""
     from leasehold.cli.receiver import receive
-    from leasehold.engine.webhooks import scheme_of
+    from leasehold.net.endpoints import scheme_of
 
     await receive(port, secret=_environment(secret_from), scheme=scheme_of(format_, {}))
 

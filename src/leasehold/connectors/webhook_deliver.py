@@ -15,6 +15,7 @@ from leasehold.engine import jobs, webhooks
 from leasehold.engine.webhooks import Letter
 from leasehold.errors import BadInput, FetchError, NotFound
 from leasehold.net import signature
+from leasehold.net.endpoints import scheme_of
 from leasehold.outcomes import Cancel, Fail, Retry, Snooze
 from leasehold.redact import MASK
 
@@ -94,7 +95,7 @@ def _opened(ctx: Context, letter: Letter) -> tuple[dict[str, str], dict[str, str
         secrets=secrets,
         message_id=str(letter.event_id),
         timestamp=int(time.time()),
-        scheme=webhooks.scheme_of(letter.format, letter.header_names),
+        scheme=scheme_of(letter.format, letter.header_names),
     )
     return own, {"Content-Type": "application/json"} | signed
 

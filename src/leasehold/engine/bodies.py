@@ -7,14 +7,17 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from hashlib import sha256
+from typing import TYPE_CHECKING
 from uuid import UUID
 
 import asyncpg
 
 from leasehold.engine.database import Database
 from leasehold.errors import BadInput, BadSetting, Conflict, NotFound, TooLarge
-from leasehold.net.answer import Fetched
-from leasehold.net.objects import ObjectStore
+
+if TYPE_CHECKING:
+    from leasehold.net.answer import Fetched
+    from leasehold.net.objects import ObjectStore
 
 #: Bytes of one body, as they are and compressed.
 MAX_SIZE = 256 * 1024 * 1024
@@ -36,7 +39,7 @@ class Body:
 class Bodies:
     """The bodies of one tenant."""
 
-    def __init__(self, db: Database, tenant: UUID, *, days: float, objects: ObjectStore | None = None) -> None:
+    def __init__(self, db: Database, tenant: UUID, *, days: float, objects: "ObjectStore | None" = None) -> None:
         self._db, self._tenant, self._days, self._objects = db, tenant, days, objects
 
     async def put(
@@ -94,7 +97,7 @@ class Bodies:
         if not await self._db.call("prolong_body", _digest(digest), days, tenant=self._tenant):
             raise _missing(digest)
 
-    async def remember(self, url: str, ask: Callable[..., Awaitable[Fetched]]) -> Fetched:
+    async def remember(self, url: str, ask: "Callable[..., Awaitable[Fetched]]") -> "Fetched":
         """Ask for what has changed since the last time; if nothing has, the body is the one that was kept then."""
         key = sha256(url.encode()).digest()
         rows = await self._db.call("get_remembered", key, float(self._days), tenant=self._tenant)
@@ -122,7 +125,7 @@ class Bodies:
         return rows[0]
 
 
-async def remove_loose(db: Database, objects: ObjectStore) -> int:
+async def remove_loose(db: Database, objects: "ObjectStore") -> int:
     """Remove objects that no body names from the object store; how many."""
     keys = list(await db.value("list_loose"))
     for key in keys:

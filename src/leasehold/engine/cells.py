@@ -6,7 +6,6 @@ from uuid import UUID
 
 import asyncpg
 
-from leasehold.engine import migrate
 from leasehold.engine.database import Database, Place, Role, at, translated
 from leasehold.engine.pack_files import PackFiles
 from leasehold.errors import Conflict
@@ -67,6 +66,8 @@ async def make_database(place: str, *, admin: str, schema: str, packs: Sequence[
     """The database at a place with this program's schema, open for our roles; its URL for the administrator."""
     url = at(admin, place)
     name = urlsplit(place).path.removeprefix("/")
+    from leasehold.engine import migrate  # here: whoever asks where a tenant is has no use for it
+
     await migrate.create_database(urlunsplit(urlsplit(url)._replace(path="/postgres")), name)
     await migrate.migrate(url, schema=schema, packs=packs)
     with translated():

@@ -4,7 +4,6 @@ from typing import Any
 
 from leasehold.engine.database import Role, Target
 from leasehold.errors import Unreachable
-from leasehold.postgres import Home, instance_home
 from leasehold.settings import Settings
 
 
@@ -22,6 +21,8 @@ def target(settings: Settings, role: Role) -> Target:
         return Target(url=own, **common)
     if settings.database_url:
         return Target(url=settings.database_url, assume=True, **common)
+    from leasehold.postgres import Home, instance_home  # with a URL there is none to be found
+
     endpoint = Home(instance_home(settings.home)).read_endpoint()
     if endpoint is None:
         raise Unreachable(

@@ -1,7 +1,11 @@
 """What all tenants and workers share about sites: their robots.txt, and when a host may be asked next."""
 
+from typing import TYPE_CHECKING
+
 from leasehold.engine.database import Database
-from leasehold.net.robots import Kept
+
+if TYPE_CHECKING:
+    from leasehold.net.robots import Kept
 
 
 class KeptRobots:
@@ -10,11 +14,13 @@ class KeptRobots:
     def __init__(self, db: Database) -> None:
         self._db = db
 
-    async def load(self, origin: str) -> Kept | None:
+    async def load(self, origin: str) -> "Kept | None":
+        from leasehold.net.robots import Kept  # here: upkeep needs the rest of this module alone
+
         rows = await self._db.call("get_robots", origin)
         return Kept(**rows[0]) if rows else None
 
-    async def keep(self, origin: str, kept: Kept) -> None:
+    async def keep(self, origin: str, kept: "Kept") -> None:
         await self._db.call("put_robots", origin, kept.status, kept.file, kept.seconds)
 
 

@@ -3,9 +3,9 @@
 import json
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 import asyncpg
@@ -13,18 +13,11 @@ import asyncpg
 from leasehold import payload
 from leasehold.engine.database import Database
 from leasehold.engine.scope import Scope
-from leasehold.errors import BadInput
-from leasehold.net.address import parse_address
-from leasehold.net.policy import Policy
-from leasehold.net.redirects import make_ask
-from leasehold.net.signature import PLAIN, STANDARD, TIMESTAMPED, Scheme, new_pair, new_secret
-from leasehold.net.urls import Url, parse_url
-from leasehold.secrets import Keys, Sealed
 from leasehold.settings import Settings
 
-SCHEMES = {"standard": STANDARD, "stripe": TIMESTAMPED, "sha256": PLAIN, "ed25519": STANDARD}
-#: Parts of a scheme whose header may have another name.
-_NAMED = ("signature", "message_id", "timestamp")
+if TYPE_CHECKING:
+    from leasehold.secrets import Keys, Sealed
+
 #: Seconds that old secrets go on signing.
 OVERLAP_S = 24 * 3600.0
 
@@ -105,8 +98,8 @@ class Letter:
     header_names: dict[str, str]
     timeout_s: float
     body: bytes
-    secrets: list[Sealed]  # newest first
-    headers: Sealed | None
+    secrets: "list[Sealed]"  # newest first
+    headers: "Sealed | None"
 
 
 # -- endpoints ------------------------------------------------------------------------------------------------------
@@ -115,7 +108,7 @@ class Letter:
 async def create_endpoint(
     scope: Scope,
     tenant: UUID,
-    keys: Keys,
+    keys: "Keys",
     settings: Settings,
     *,
     url: str,
@@ -130,8 +123,10 @@ async def create_endpoint(
     ordered: bool = False,
 ) -> tuple[UUID, str]:
     """A new endpoint and its secret, which nobody is told again; with Ed25519, its public key."""
-    checked = _checked_url(url, settings)
-    _check_headers(checked, scheme_of(format_, header_names or {}), headers or {})
+    from leasehold.net.endpoints import check_headers, checked_url, scheme_of  # here: events need no rules of URLs
+
+    checked = checked_url(url, settings)
+    check_headers(checked, scheme_of(format_, header_names or {}), headers or {})
     names = json.dumps(dict(header_names or {}))
     limits = max_in_flight, timeout_s, disable_after.total_seconds()
     endpoint: UUID = await scope.value("create_endpoint", str(checked), events, format_, names, *limits, tenant=tenant)
@@ -143,50 +138,17 @@ async def create_endpoint(
     return endpoint, await rotate_secret(scope, tenant, endpoint, keys)
 
 
-async def rotate_secret(scope: Scope, tenant: UUID, endpoint: UUID, keys: Keys, *, overlap_s: float = OVERLAP_S) -> str:
+async def rotate_secret(
+    scope: Scope, tenant: UUID, endpoint: UUID, keys: "Keys", *, overlap_s: float = OVERLAP_S
+) -> str:
     """A new secret for an endpoint, as its receiver needs it. Those before it go on signing for a while."""
+    from leasehold.net.signature import new_pair, new_secret
+
     [found] = await list_endpoints(scope, tenant, endpoint)
     signing, verifying = new_pair() if found.format == "ed25519" else [new_secret()] * 2
     sealed = keys.seal(signing, tenant=tenant, name=f"endpoint/{endpoint}/{secrets.token_hex(8)}")
     await scope.call("put_endpoint_secret", endpoint, sealed.name, sealed.key_id, sealed.wrapped, sealed.box, overlap_s)
     return verifying
-
-
-def scheme_of(format_: str, header_names: Mapping[str, str]) -> Scheme:
-    """How an endpoint's events are signed."""
-    if format_ not in SCHEMES:
-        raise BadInput(f"there is no format {format_!r}", hint=f"known formats: {', '.join(SCHEMES)}")
-    if unknown := [name for name in header_names if name not in _NAMED]:
-        raise BadInput(f"a signature has no header for {unknown[0]!r}", hint=f"known: {', '.join(_NAMED)}")
-    scheme = replace(SCHEMES[format_], **header_names)
-    names = [name.lower() for part in _NAMED if (name := getattr(scheme, part))]
-    if len(set(names)) < len(names) or "content-type" in names:
-        raise BadInput(
-            "two headers of a delivery would have one name", hint="give each of header_names a name of its own"
-        )
-    return scheme
-
-
-def _checked_url(text: str, settings: Settings) -> Url:
-    """In the clear only to hosts that the operator allows. What its name leads to is judged each time it is called."""
-    url, policy = parse_url(text), Policy.from_settings(settings)
-    policy.judge_url(url)
-    address = parse_address(url.host)
-    named = any(entry.names(url.host, url.port) for entry in policy.allow)
-    covered = address is not None and any(entry.covers(address, url.port) for entry in policy.allow)
-    if url.scheme == "http" and not (named or covered):
-        raise BadInput(
-            f"{url} would be sent in the clear", hint="use https, or let an operator add it to LEASEHOLD_FETCH_ALLOW"
-        )
-    return url
-
-
-def _check_headers(url: Url, scheme: Scheme, headers: Mapping[str, str]) -> None:
-    ours = [name for name in (scheme.signature, scheme.message_id, scheme.timestamp) if name]
-    taken = {name.lower() for name in ("Content-Type", *ours)}
-    if clash := [name for name in headers if name.lower() in taken]:
-        raise BadInput(f"the header {clash[0]} is ours to send")
-    make_ask("POST", url, dict.fromkeys(ours, "x") | dict(headers), b"", user_agent="x")
 
 
 async def list_endpoints(db: Database, tenant: UUID, endpoint: UUID | None = None) -> list[Endpoint]:
@@ -280,7 +242,9 @@ def _letter(tenant: UUID, row: Any) -> Letter:
     )
 
 
-def _sealed(tenant: UUID, row: Any) -> list[Sealed]:
+def _sealed(tenant: UUID, row: Any) -> "list[Sealed]":
+    from leasehold.secrets import Sealed  # here: it loads a library of ciphers
+
     columns = [row[name] or [] for name in ("names", "key_ids", "wrapped", "boxes")]
     return [
         Sealed(tenant_id=tenant, name=name, key_id=key_id, wrapped=wrapped, box=box)

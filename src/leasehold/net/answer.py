@@ -5,16 +5,17 @@ import re
 from collections.abc import AsyncIterator
 from contextlib import aclosing
 from dataclasses import dataclass, field
-from email.message import Message
 from hashlib import sha256
-from typing import Any
-
-import httpcore2
+from typing import TYPE_CHECKING, Any
 
 from leasehold.errors import BadResponse, FetchTooLarge
 from leasehold.net.decode import Decoder
-from leasehold.net.exchange import Exchange
-from leasehold.net.redirects import Ask
+
+if TYPE_CHECKING:
+    import httpcore2
+
+    from leasehold.net.exchange import Exchange
+    from leasehold.net.redirects import Ask
 
 Headers = tuple[tuple[str, str], ...]
 _LENGTH = re.compile(r"[0-9]{1,18}")
@@ -88,6 +89,8 @@ def joined(headers: Headers, name: str) -> str | None:
 
 
 def _charset(content_type: str | None) -> str:
+    from email.message import Message  # half a standard library, for the few who read text
+
     message = Message()
     message["content-type"] = content_type or ""
     return message.get_content_charset("utf-8")
@@ -96,7 +99,7 @@ def _charset(content_type: str | None) -> str:
 class Answer:
     """The head of an answer; ``chunks`` reads the body, once."""
 
-    def __init__(self, response: httpcore2.Response, *, ask: Ask, hops: list[Hop], exchange: Exchange) -> None:
+    def __init__(self, response: "httpcore2.Response", *, ask: "Ask", hops: list[Hop], exchange: "Exchange") -> None:
         self.status = response.status
         self.headers: Headers = tuple((k.decode("latin-1").lower(), v.decode("latin-1")) for k, v in response.headers)
         self.url = str(ask.url)
@@ -166,7 +169,7 @@ class Answer:
             await stream.aclose()
 
 
-async def read_whole(answer: Answer, exchange: Exchange, *, truncate: bool) -> Fetched:
+async def read_whole(answer: Answer, exchange: "Exchange", *, truncate: bool) -> Fetched:
     body = await answer.read(truncate=truncate)
     return Fetched(
         status=answer.status,

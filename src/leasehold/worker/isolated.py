@@ -17,7 +17,7 @@ from dataclasses import asdict
 from datetime import datetime
 from functools import cached_property, partial
 from operator import attrgetter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from leasehold import errors
@@ -28,11 +28,13 @@ from leasehold.engine.database import Database
 from leasehold.engine.flows import Parent
 from leasehold.handlers import Handler
 from leasehold.job import Enqueued, Grant, State
-from leasehold.net.fetch import Fetcher
-from leasehold.secrets import Keys
 from leasehold.settings import Settings
 from leasehold.worker.execute import Execution, run_attempt
 from leasehold.worker.isolate import LINE_LIMIT, write
+
+if TYPE_CHECKING:
+    from leasehold.net.fetch import Fetcher
+    from leasehold.secrets import Keys
 
 _PR_SET_PDEATHSIG = 1
 _M_ARENA_MAX = -8
@@ -89,7 +91,9 @@ class SocketLink:
         )
 
     @cached_property
-    def fetcher(self) -> Fetcher:
+    def fetcher(self) -> "Fetcher":
+        from leasehold.net.fetch import Fetcher  # here: few handlers need it
+
         return Fetcher(Settings.from_env())  # ends with the process
 
     @property
@@ -97,7 +101,7 @@ class SocketLink:
         raise errors.BadInput("an isolated attempt has no database", hint="leave isolate=True out")
 
     @property
-    def secret_keys(self) -> Keys:
+    def secret_keys(self) -> "Keys":
         raise errors.BadInput("an isolated attempt has no keys: ask for ctx.secret()")
 
     def answered(self, message: dict[str, Any]) -> None:

@@ -4,22 +4,23 @@ import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from leasehold.app import Leasehold
 from leasehold.context import Emitted, Transaction
-from leasehold.engine import flows, jobs, secrets
+from leasehold.engine import flows, jobs
 from leasehold.engine.bodies import Bodies
 from leasehold.engine.database import Database
 from leasehold.engine.flows import Parent
 from leasehold.errors import BadInput, LeaseLost, Unreachable
 from leasehold.job import Enqueued
-from leasehold.net.fetch import Fetcher
-from leasehold.secrets import Keys
 from leasehold.worker.calls import pause_seconds
 from leasehold.worker.execute import Execution, Stop
-from leasehold.worker.politeness import ask_leave
 from leasehold.worker.transaction import transaction
+
+if TYPE_CHECKING:
+    from leasehold.net.fetch import Fetcher
+    from leasehold.secrets import Keys
 
 
 class DirectLink:
@@ -86,9 +87,13 @@ class DirectLink:
             await tx.succeed(result)
 
     async def ask_leave(self, url: str, agent: str | None) -> float:
+        from leasehold.worker.politeness import ask_leave  # here, as below: few attempts need the libraries behind it
+
         return await ask_leave(self._db, self._app, url, agent)
 
     async def secret(self, name: str) -> str:
+        from leasehold.engine import secrets
+
         return await secrets.open_secret(self._db, self._execution.grant.tenant_id, name, self.secret_keys)
 
     async def parents(self) -> list[Parent]:
@@ -100,7 +105,7 @@ class DirectLink:
         return Bodies(self._db, tenant, days=days, objects=self._app.objects)
 
     @property
-    def fetcher(self) -> Fetcher:
+    def fetcher(self) -> "Fetcher":
         return self._app.fetcher
 
     @property
@@ -108,5 +113,5 @@ class DirectLink:
         return self._db
 
     @property
-    def secret_keys(self) -> Keys:
+    def secret_keys(self) -> "Keys":
         return self._app.secret_keys

@@ -22,7 +22,7 @@ from uuid import UUID
 from leasehold import tracing
 from leasehold.app import Leasehold
 from leasehold.context import Context
-from leasehold.engine import jobs, watch, workers
+from leasehold.engine import jobs, workers
 from leasehold.engine.broker import Broker
 from leasehold.engine.connect import target
 from leasehold.engine.database import Database, Role
@@ -483,6 +483,8 @@ class Worker:
         yield Sample("leases", {}, len(self._running))
         yield Sample("beat_age_seconds", {}, self._heart.silent_seconds)
         yield from self._meter.counts.samples()
+        from leasehold.engine import watch  # here: it knows of migrations, too
+
         yield from watch.process_metrics(lag, {"handlers": self._db, "exchange": self._calls.db})
 
     def _measure(

@@ -12,7 +12,6 @@ from leasehold.engine import bodies, flows, politeness, schedules, upkeep, webho
 from leasehold.engine.database import Database
 from leasehold.errors import LeaseholdError
 from leasehold.log import emit
-from leasehold.net.objects import ObjectStore
 from leasehold.settings import Settings
 
 #: Counting what waits may take this share of the time at most.
@@ -49,6 +48,8 @@ def chores(settings: Settings) -> list[Chore]:
         return await flows.purge_flows(db, history_days=history)
 
     async def remove_objects(db: Database) -> int:
+        from leasehold.net.objects import ObjectStore  # here: only where there is one
+
         async with ObjectStore(settings) as objects:
             return await bodies.remove_loose(db, objects)
 
