@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from leasehold.redact.late import late
 from leasehold.redact.marks import Span
 from leasehold.redact.names import HUMAN, MACHINE, QUERY, WEAK, listed, weight
 from leasehold.redact.values import (
@@ -16,22 +17,22 @@ from leasehold.redact.values import (
     says_nothing,
 )
 
-_STEM = re.compile(
+_STEM = late(
     "pass|pwd|psw|secret|token|key|auth|cred|cookie|bearer|jwt|otp|sess|sid|sas|pw|sig|hmac|code|ticket|signing"
     "|cvv|phrase|contrase|senha|kennwort|wachtwoord|haslo|hasło|пароль|密码|密碼"
 )
 _NAME_CHARS = "abcdefghijklmnopqrstuvwxyz0123456789_-."
-_NAME_REST = re.compile(r"[a-z0-9_.ñ-]{0,64}+")
+_NAME_REST = late(r"[a-z0-9_.ñ-]{0,64}+")
 _NAME_MAX = 64
 #: API key, access token, recovery code: the first word is the one that counts.
-_WORD_BEFORE = re.compile(r"[A-Za-z]{2,20}[ \t]\Z")
+_WORD_BEFORE = late(r"[A-Za-z]{2,20}[ \t]\Z")
 _SECOND_WORDS = listed("key keys phrase code codes")
 
 _QUOTE = r"""(?:""(?=[\w:])|\\{0,4}["'`]|&quot;|&\#34;|&\#39;|%22|\\u0022|\\x22)"""
 _ATTRIBUTES = r"""(?:\s{1,8}[\w:-]{1,20}=["'][^"'<>\n]{0,64}["']){0,3}"""
 #: What only wraps a text: SecretStr("…"), new String("…"), !vault …
 _WRAPPER = r"""(?:(?:new[ \t]{1,4}String|String|SecretStr|std::string|Buffer\.from)\((?=["'])|!!?[\w/]{1,20}[ \t])?"""
-_BETWEEN = re.compile(
+_BETWEEN = late(
     rf"""(?P<closed>{_QUOTE})?\]?
     (?: (?:\[\w{{0,8}}\])?[ \t]{{0,16}}
         (?: :[ \t]?[A-Za-z_][\w.\[\]|]{{0,40}}[ \t]=(?=[ \t])        # password: str = …
@@ -52,21 +53,19 @@ _BARE_CHAR = r"""(?: [^\s"'`&,;<\\] | &(?!(?:amp;)?[\w.%\[\]-]{1,64}=|quot;|\#34
           | ,(?!\s|$|["']|[\w-]{1,40}[=:]) | ;(?!\s|$|[\w\ ]{1,40}=)
           | <(?!/|br) | ["'`](?=[^\s,;:)}\]&]) | \\(?!["'nrt]|u00[23]) )"""
 # Not possessive, nor is any group here: before Python 3.11.5 such a group that can go back matches wrongly.
-_BARE = re.compile(f"{_BARE_CHAR}{{1,{_BARE_MAX}}}", re.VERBOSE)
-_BARE_REST = re.compile(f"{_BARE_CHAR}*", re.VERBOSE)
+_BARE = late(f"{_BARE_CHAR}{{1,{_BARE_MAX}}}", re.VERBOSE)
+_BARE_REST = late(f"{_BARE_CHAR}*", re.VERBOSE)
 #: YAML, several lines: "private_key: |" and what is set in below it.
-_BLOCK = re.compile(
-    r"[|>][+-]?[ \t]*\n(?P<indent>[ \t]{1,32})(?P<lines>[^\n]{1,512}(?:\n(?P=indent)[^\n]{1,512}){0,99})"
-)
-_LINE = re.compile(r"[^\r\n]{0,512}")
-_CONTAINER = re.compile(r"""[\[{]\s*["'\[\]{}]""")
-_LIST = re.compile(r"""\[\s{0,16}(?:["'][^"'\n]{0,512}["']\s{0,16},?\s{0,16}){1,64}""")
-_ITEM = re.compile(r"""["'](?P<item>[^"'\n]{1,512})["']""")
-_TOKEN_CHARS = re.compile(r"[\w+/=.~%|-]+")
-_LOGIN = re.compile(r"\bmachine\s+\S{1,128}\s+login\s+\S{1,128}\s+\Z")
-_LONGER_THAN_WORDS = re.compile(r"[a-z]{22,64}")
-_JOINED = re.compile(r"[+ ]{1,3}[A-Za-z_]{1,32}")  # "…?key=" + name
-_ASSIGNED = re.compile(r"[A-Za-z_]\w*=")
+_BLOCK = late(r"[|>][+-]?[ \t]*\n(?P<indent>[ \t]{1,32})(?P<lines>[^\n]{1,512}(?:\n(?P=indent)[^\n]{1,512}){0,99})")
+_LINE = late(r"[^\r\n]{0,512}")
+_CONTAINER = late(r"""[\[{]\s*["'\[\]{}]""")
+_LIST = late(r"""\[\s{0,16}(?:["'][^"'\n]{0,512}["']\s{0,16},?\s{0,16}){1,64}""")
+_ITEM = late(r"""["'](?P<item>[^"'\n]{1,512})["']""")
+_TOKEN_CHARS = late(r"[\w+/=.~%|-]+")
+_LOGIN = late(r"\bmachine\s+\S{1,128}\s+login\s+\S{1,128}\s+\Z")
+_LONGER_THAN_WORDS = late(r"[a-z]{22,64}")
+_JOINED = late(r"[+ ]{1,3}[A-Za-z_]{1,32}")  # "…?key=" + name
+_ASSIGNED = late(r"[A-Za-z_]\w*=")
 _COMPARES = listed("== === != !==")  # only a text in quotes is compared with a secret
 _CLOSE = {")": "(", "]": "[", "}": "{"}
 
@@ -314,8 +313,8 @@ def _compared(named: Named) -> Iterator[Span]:
 
 # --------------------------------------------------------------------------------------------- headers
 
-_SCHEME = re.compile(r"(?:[A-Za-z][\w-]{1,24}[ \t]+)?")
-_HEADER_LINE = re.compile(r"[^\r\n]{0,8192}+")
+_SCHEME = late(r"(?:[A-Za-z][\w-]{1,24}[ \t]+)?")
+_HEADER_LINE = late(r"[^\r\n]{0,8192}+")
 _COOKIE_ATTRIBUTES = listed("path domain expires max-age samesite version")
 
 

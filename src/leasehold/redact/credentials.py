@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 
+from leasehold.redact.late import late
 from leasehold.redact.marks import Span
 from leasehold.redact.values import is_random, is_template, says_nothing
 
@@ -25,16 +26,16 @@ def credential_spans(text: str) -> Iterator[Span]:
 
 
 #: user:password@ inside the authority; or a password with / ? # in it, which is not a port.
-_USERINFO = re.compile(
+_USERINFO = late(
     r"""://(?P<user>[^\s/?\#:@"'<>`]{0,256}+)
         (?: :(?P<tidy>[^\s/?\#"'<>`]{1,512})@
           | :(?!\d{1,5}(?:[/?\#]))(?P<messy>[^\s"'<>`@]{1,512}+)@(?=[\w.-]+) | @ )""",
     re.VERBOSE,
 )
 #: Go's MySQL driver writes no scheme.
-_DRIVER = re.compile(r"@(?:tcp|unix)\(")
+_DRIVER = late(r"@(?:tcp|unix)\(")
 #: Oracle writes user/password@host behind a scheme of its own.
-_ORACLE = re.compile(r"jdbc:oracle:\w{2,6}:[\w$#.-]{1,64}/(?P<password>[^\s@\"']{1,128})@")
+_ORACLE = late(r"jdbc:oracle:\w{2,6}:[\w$#.-]{1,64}/(?P<password>[^\s@\"']{1,128})@")
 
 
 def _url_spans(text: str) -> Iterator[Span]:
@@ -54,15 +55,15 @@ def _url_spans(text: str) -> Iterator[Span]:
     yield from (match.span("password") for match in _ORACLE.finditer(text) if not is_template(match["password"]))
 
 
-_CURL_USER = re.compile(
+_CURL_USER = late(
     r"""(?<=\s)(?:-u|-U|--user|--proxy-user)[\s=\\/]{0,8}
         (?P<quote>["'])?(?P<user>(?(quote)[^"':\n]|[^\s"':]){0,128})(?P<shut>["'])?:
         ["']?(?P<password>(?(shut)[^\s"']|(?(quote)[^"'\n]|[^\s"'])){0,256})""",
     re.VERBOSE,
 )
-_CURL_KEY = re.compile(r"""(?:-H|--header)[\s=]{0,5}["'][A-Za-z-]{0,20}Key:[ \t]{0,5}(?P<key>[\w=~@.+/-]{8,256})""")
+_CURL_KEY = late(r"""(?:-H|--header)[\s=]{0,5}["'][A-Za-z-]{0,20}Key:[ \t]{0,5}(?P<key>[\w=~@.+/-]{8,256})""")
 #: Each program has a letter of its own for the password.
-_LETTER = re.compile(
+_LETTER = late(
     r"""\b(?: (?:mysql|mariadb)[a-z-]{0,8}\b[^\n|;]{0,200}?\s-p
             | (?:sshpass|mongo[a-z]{0,7}|docker\ login)\b[^\n|;]{0,200}?\s-p[\ =]?
             | openssl\b[^\n|;]{0,200}?\s-pass(?:in|out)?\ pass:
@@ -86,16 +87,16 @@ def _is_example(value: str) -> bool:
 
 
 #: auth=("user", "password"); identified by 'password'; what SMTP and Bundler are told
-_LOGIN = re.compile(
+_LOGIN = late(
     r"""(?: \bauth[\ ]?[=:][\ ]?[(\[][\ ]?["'][^"'\n]{1,64}["'],[\ ]?["']
           | \bBUNDLE_[A-Z0-9_]{3,80}["']?[\ ]?[=:][\ ]?["']?(?=[^\s"':]{1,64}:[^\s"'/])
           | \bidentified\ by\ (?:password\ )?["'] | \bAUTH\ (?:PLAIN|LOGIN)\ (?=[A-Za-z0-9+/]{12}) )
         (?P<password>[^"'\s]{1,256})""",
     re.VERBOSE | re.IGNORECASE,
 )
-_PEM = re.compile(r"-----? ?(?P<side>BEGIN|END)[A-Z0-9 _-]{0,60}PRIVATE KEY(?: BLOCK)? ?-----?")
-_PEM_BODY = re.compile(r"(?:[A-Za-z0-9+/=\s]|\\[rn])*")
-_PUTTY = re.compile(r"Private-Lines: \d{1,3}\r?\n(?P<body>(?:[A-Za-z0-9+/=]{1,76}(?:\r?\n|\Z)){1,400})")
+_PEM = late(r"-----? ?(?P<side>BEGIN|END)[A-Z0-9 _-]{0,60}PRIVATE KEY(?: BLOCK)? ?-----?")
+_PEM_BODY = late(r"(?:[A-Za-z0-9+/=\s]|\\[rn])*")
+_PUTTY = late(r"Private-Lines: \d{1,3}\r?\n(?P<body>(?:[A-Za-z0-9+/=]{1,76}(?:\r?\n|\Z)){1,400})")
 
 
 def _pem_spans(text: str) -> Iterator[Span]:
@@ -113,11 +114,9 @@ def _pem_spans(text: str) -> Iterator[Span]:
             yield begin, body.end()
 
 
-_KUBERNETES = re.compile(r"""\bkind["']?:[ \t]{0,4}["']?Secret\b""")
-_DATA = re.compile(
-    r"""^[ \t]{0,16}(?:stringData|data):[ \t]*\n(?P<entries>(?:[ \t]+\S[^\n]*(?:\n|\Z))+)""", re.MULTILINE
-)
-_ENTRY = re.compile(r"""^[ \t]+["']?[\w.-]{1,253}["']?:[ \t]*["']?(?P<value>[^\s"'][^\n"']*)""", re.MULTILINE)
+_KUBERNETES = late(r"""\bkind["']?:[ \t]{0,4}["']?Secret\b""")
+_DATA = late(r"""^[ \t]{0,16}(?:stringData|data):[ \t]*\n(?P<entries>(?:[ \t]+\S[^\n]*(?:\n|\Z))+)""", re.MULTILINE)
+_ENTRY = late(r"""^[ \t]+["']?[\w.-]{1,253}["']?:[ \t]*["']?(?P<value>[^\s"'][^\n"']*)""", re.MULTILINE)
 
 
 def _kubernetes_spans(text: str) -> Iterator[Span]:

@@ -5,44 +5,45 @@ import math
 import re
 from collections import Counter
 
+from leasehold.redact.late import late
 from leasehold.redact.marks import MASK, UNREADABLE
 from leasehold.redact.names import NOTHING, listed, weight
 
 UUID = "[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
-X_RUN = re.compile(r"[xX]{5}|[*#•]{3}")
+X_RUN = late(r"[xX]{5}|[*#•]{3}")
 SMALL_NUMBER = 10_000_000_000
 _NOTHING = listed(
     """true false yes no none null nil undefined unset empty on off required optional missing invalid incorrect wrong
     expired needed and or is are was must not the a an to of in for with from be has too should can will may it this
     that you your we if when then please string str int bytes bool any object type optional[str] on: nan default new"""
 )
-_TEMPLATE = re.compile(
+_TEMPLATE = late(
     r"""\$ (?: \{.* | \(.* | \d | [A-Z_][A-Z0-9_]*\b.* | [a-z_]\w*(?:->|::|\[|\{).* )     # ${x} $(x) $1 $NAME $x->y
       | \#\{.* | \{\{.* | \{[^{}]*\}? | <[^<>]*>? | \[[\w\s]*\]? | % (?: s | \( .* | [A-Z_]+% ) | \.\.\..* | @\w+@
       | &(?:lt|\#x3[cC]|\#60);.*                                                   # <…> in HTML
       | \#[0-9A-Fa-f]{3,8} | 0x[0-9A-Fa-f]{1,8}                                    # a colour, a number""",
     re.VERBOSE | re.DOTALL,
 )
-_HOLE = re.compile(r"\$?\{[^{}]{0,100}\}")
-_MADE_UP_WORDS = re.compile(
+_HOLE = late(r"\$?\{[^{}]{0,100}\}")
+_MADE_UP_WORDS = late(
     r"fake|dummy|example|change_?-?me|placeholder|redacted|(?:^|[_ -])(?:your|insert|here)(?:[_ -]|$)", re.I
 )
-_LABEL = re.compile(
+_LABEL = late(
     r"(?:confirm|enter|your|new|old|current|repeat|forgot|choose|change|reset|show|hide)(?: [a-z]{1,12}){0,3}"
     r" (?:password|passphrase|token|secret|key)[.:*?!]?",
     re.IGNORECASE,
 )
-_LETTERS = re.compile(r"[A-Za-z_. -]+")
+_LETTERS = late(r"[A-Za-z_. -]+")
 _WORD = r"(?:[A-Z]?[a-z]{1,14}|[A-Z]{1,14}|[A-Z]?[a-z]{3,14}(?:[A-Z][a-z]{2,14}){1,5})"
-WORDS_ONLY = re.compile(rf"_?{_WORD}(?:[_.-]{_WORD})*(?:-v?\d{{1,4}}(?:\.\d{{1,4}}){{1,3}})?")  # jackson-0.11.2
-_CODE = re.compile(
+WORDS_ONLY = late(rf"_?{_WORD}(?:[_.-]{_WORD})*(?:-v?\d{{1,4}}(?:\.\d{{1,4}}){{1,3}})?")  # jackson-0.11.2
+_CODE = late(
     r"""[A-Za-z_$][A-Za-z_$.]*[)}] | (?:[A-Za-z_]\w*(?:\.|->|::))*[A-Za-z_]\w*[(\[]
       | (?:[A-Za-z_]\w*(?:\.|->|::))+[A-Za-z_]\w*$ | \([A-Za-z_] | (?:self|this|cls)(?:\.|->)[A-Za-z_]""",
     re.VERBOSE,
 )
-_IDENTIFIER = re.compile(r"_?[A-Za-z]\w{0,60}_(?:key|secret|password|token|pass)", re.IGNORECASE)
+_IDENTIFIER = late(r"_?[A-Za-z]\w{0,60}_(?:key|secret|password|token|pass)", re.IGNORECASE)
 _CODE_ROOTS = listed("os self process config settings args env ctx request response this app cls params options string")
-_HEX_ID = re.compile(UUID)
+_HEX_ID = late(UUID)
 
 
 def is_template(value: str) -> bool:
