@@ -39,4 +39,7 @@ def _root(
 
 
 def main() -> None:
+    import gc
+
+    gc.set_threshold(10_000)  # what commands import stays: no reason to search it for cycles again and again
     app()
