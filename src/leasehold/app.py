@@ -33,13 +33,13 @@ from leasehold.flows import Flow, Piece, Policy, Step, flow_of, step
 from leasehold.handlers import SHORT, Function, Handler
 from leasehold.job import Enqueued, Job
 from leasehold.payload import decode, encode, plain_options
-from leasehold.schedules import Schedule
 from leasehold.settings import Settings
 
 if TYPE_CHECKING:
     from leasehold.net.fetch import Fetcher
     from leasehold.net.objects import ObjectStore
     from leasehold.net.robots import Robots
+    from leasehold.schedules import Schedule
     from leasehold.secrets import Keys
 
 #: ``async def timing(ctx, call_next): … return await call_next()``
@@ -107,18 +107,20 @@ class Leasehold:
         self.lifespans.append(opened)
         return opened
 
-    def schedule(self, name: str, kind: "str | Kind", payload: Any = None, **given: Any) -> Schedule:
+    def schedule(self, name: str, kind: "str | Kind", payload: Any = None, **given: Any) -> "Schedule":
         """Declare a schedule: a worker that starts brings it into the database, but never over what people changed.
 
         One of cron, every, at; zone, starts_at, ends_at, jitter, overlap, catch_up, catch_up_max, tick_as, tenant; and
         options of its jobs: queue, priority, attempts, timeout, tags, …
         """
+        from leasehold.schedules import Schedule  # here: most programs declare none
+
         kind = kind.kind if isinstance(kind, Kind) else kind
         schedule = Schedule.of(name, kind, payload, **_long_names(given))
         self.declare(schedule)
         return schedule
 
-    def declared_schedules(self) -> list[Schedule]:
+    def declared_schedules(self) -> "list[Schedule]":
         """With their payloads as JSON, checked against the handlers' types."""
         return [replace(schedule, payload=self._scheduled_payload(schedule)) for schedule in self.schedules]
 
@@ -134,13 +136,13 @@ class Leasehold:
         for schedule in other.schedules:
             self.declare(schedule)
 
-    def declare(self, schedule: Schedule) -> None:
+    def declare(self, schedule: "Schedule") -> None:
         """As ``schedule``, with the value made already."""
         if any((one.tenant, one.name) == (schedule.tenant, schedule.name) for one in self.schedules):
             raise BadInput(f"schedule {schedule.name} is declared twice", hint="one of them needs another name")
         self.schedules.append(schedule)
 
-    def _scheduled_payload(self, schedule: Schedule) -> Any:
+    def _scheduled_payload(self, schedule: "Schedule") -> Any:
         value = schedule.payload
         if schedule.tick_as:  # any tick will do to check it
             value = {**(value or {}), schedule.tick_as: "2000-01-01T00:00:00Z"}

@@ -11,20 +11,20 @@ from typing import TYPE_CHECKING, Any, Self
 from uuid import UUID
 
 from leasehold import payload, tracing
-from leasehold.engine import cells, jobs, tenants, webhooks
+from leasehold.engine import cells, jobs, tenants
 from leasehold.engine.broker import Broker
 from leasehold.engine.connect import target
 from leasehold.engine.database import Database, Role
-from leasehold.engine.flows import Flows
-from leasehold.engine.gates import Gates
 from leasehold.engine.group_commit import GroupCommit
-from leasehold.engine.schedules import Schedules
 from leasehold.engine.wakeups import Notifier
 from leasehold.job import Attempt, Enqueued, Event, Job, LogLine, Reason, State
 from leasehold.payload import plain_options
 from leasehold.settings import Settings
 
 if TYPE_CHECKING:
+    from leasehold.engine.flows import Flows
+    from leasehold.engine.gates import Gates
+    from leasehold.engine.schedules import Schedules
     from leasehold.secrets import Keys
 
 _FOLLOW_SECONDS = 0.1
@@ -183,24 +183,32 @@ class Client:
 
     async def emit(self, type_: str, subject_type: str, subject_id: str, data: Any = None) -> UUID:
         """Tell the tenant's endpoints that something happened; the event's id."""
+        from leasehold.engine import webhooks  # here, as below: most clients enqueue, and no more
+
         about = {"subject_type": subject_type, "subject_id": subject_id, "data": data}
         event = await webhooks.emit_event(self._db, self.tenant_id, type_, **about)
         self.backend.announce()
         return event
 
     @property
-    def schedules(self) -> Schedules:
+    def schedules(self) -> "Schedules":
         """The tenant's schedules: put, add, edit, get, list, ticks, pause, resume, run, delete."""
+        from leasehold.engine.schedules import Schedules
+
         return Schedules(self._db, self.tenant_id, self.backend.announce)
 
     @property
-    def flows(self) -> Flows:
+    def flows(self) -> "Flows":
         """The tenant's flows: start, get, list, steps, cancel, retry, events, wait; approvals and signals."""
+        from leasehold.engine.flows import Flows
+
         return Flows(self._db, self.tenant_id, self.backend.announce)
 
     @property
-    def gates(self) -> Gates:
+    def gates(self) -> "Gates":
         """The tenant's gates: list, get, set, remove, hold, reset."""
+        from leasehold.engine.gates import Gates
+
         return Gates(self._db, self.tenant_id)
 
     async def get(self, job_id: UUID) -> Job:

@@ -13,17 +13,17 @@ from uuid import UUID
 from pydantic import TypeAdapter
 
 from leasehold import payload
-from leasehold.engine.bodies import Bodies, Body
-from leasehold.engine.database import Database
-from leasehold.engine.flows import Parent
 from leasehold.errors import TooLarge
-from leasehold.flows import Flow, Piece
-from leasehold.job import Enqueued
 from leasehold.log import emit
 from leasehold.outcomes import Snooze, storable, words_of
 from leasehold.redact import redact
 
 if TYPE_CHECKING:
+    from leasehold.engine.bodies import Bodies, Body
+    from leasehold.engine.database import Database
+    from leasehold.engine.flows import Parent
+    from leasehold.flows import Flow, Piece
+    from leasehold.job import Enqueued
     from leasehold.net.answer import Fetched
     from leasehold.net.fetch import Fetcher, Options
     from leasehold.net.urls import Url
@@ -53,7 +53,7 @@ class Link(Protocol):
 
     async def enqueue(
         self, kind: str, values: Sequence[Any], *, keys: Sequence[str | None] | None, options: dict[str, Any]
-    ) -> list[Enqueued]: ...
+    ) -> "list[Enqueued]": ...
 
     def transaction(self) -> "AbstractAsyncContextManager[Transaction]": ...
 
@@ -65,17 +65,17 @@ class Link(Protocol):
 
     async def secret(self, name: str) -> str: ...
 
-    async def parents(self) -> list[Parent]: ...
+    async def parents(self) -> "list[Parent]": ...
 
     @property
-    def bodies(self) -> Bodies: ...
+    def bodies(self) -> "Bodies": ...
 
     @property
     def fetcher(self) -> "Fetcher": ...
 
     # These two are for our own connectors: an attempt of a pack has ``transaction`` and ``secret``.
     @property
-    def db(self) -> Database: ...
+    def db(self) -> "Database": ...
 
     @property
     def secret_keys(self) -> "Keys": ...
@@ -96,15 +96,15 @@ class Transaction(Protocol):
 
     async def fetchval(self, query: str, *args: Any) -> Any: ...
 
-    async def enqueue(self, kind: str, value: Any = None, *, key: str | None = None, **options: Any) -> Enqueued: ...
+    async def enqueue(self, kind: str, value: Any = None, *, key: str | None = None, **options: Any) -> "Enqueued": ...
 
     async def emit(self, type_: str, subject_type: str, subject_id: str, data: Any = None) -> UUID:
         """Tell the tenant's endpoints when this transaction commits, whatever becomes of the job; the event's id."""
 
-    async def start(self, flow: Flow | Piece, *, name: str = "flow") -> UUID:
+    async def start(self, flow: "Flow | Piece", *, name: str = "flow") -> UUID:
         """Start a flow of its own when this transaction commits, whatever becomes of the job; the flow's id."""
 
-    async def add(self, part: Flow | Piece) -> None:
+    async def add(self, part: "Flow | Piece") -> None:
         """Add steps to the flow that this job is a step of; whatever waits for this job waits for them too.
 
         Complete the job in the same transaction: otherwise a second attempt would add them again.
@@ -241,7 +241,7 @@ class Context:
         """Move the hard timeout to so many seconds from now (default: the job's timeout); the new deadline."""
         return await self.link.extend(self.timeout_s if seconds is None else seconds)
 
-    async def enqueue(self, kind: str, value: Any = None, *, key: str | None = None, **options: Any) -> Enqueued:
+    async def enqueue(self, kind: str, value: Any = None, *, key: str | None = None, **options: Any) -> "Enqueued":
         """Ask for a job of the same tenant, at once. In ``transaction()`` it would commit with your own rows."""
         keys = None if key is None else [key]
         return (await self.link.enqueue(kind, [value], keys=keys, options=options))[0]
@@ -291,7 +291,7 @@ class Context:
         await asyncio.sleep(seconds)
 
     @property
-    def bodies(self) -> Bodies:
+    def bodies(self) -> "Bodies":
         """Bytes of the job's tenant by their digest, kept for a while: ``put``, ``get``, ``keep``."""
         return self.link.bodies
 
@@ -301,7 +301,7 @@ class Context:
         self.secrets.append(value)
         return value
 
-    async def parents(self) -> list[Parent]:
+    async def parents(self) -> "list[Parent]":
         """How the steps ended that this one waited for, and with what results; empty outside a flow."""
         return await self.link.parents()
 
@@ -402,7 +402,7 @@ class SyncContext:
     def extend(self, seconds: float | None = None) -> datetime:
         return self.ask(self.inner.extend(seconds))
 
-    def enqueue(self, kind: str, value: Any = None, *, key: str | None = None, **options: Any) -> Enqueued:
+    def enqueue(self, kind: str, value: Any = None, *, key: str | None = None, **options: Any) -> "Enqueued":
         return self.ask(self.inner.enqueue(kind, value, key=key, **options))
 
     def emit(self, type_: str, subject_type: str, subject_id: str, data: Any = None) -> None:
@@ -415,7 +415,7 @@ class SyncContext:
     def secret(self, name: str) -> str:
         return self.ask(self.inner.secret(name))
 
-    def parents(self) -> list[Parent]:
+    def parents(self) -> "list[Parent]":
         return self.ask(self.inner.parents())
 
     def results(self) -> dict[str, Any]:
@@ -451,7 +451,7 @@ class SyncBodies:
     def __init__(self, ctx: SyncContext) -> None:
         self._ctx = ctx
 
-    def put(self, data: bytes, media_type: str = "application/octet-stream", *, days: float | None = None) -> Body:
+    def put(self, data: bytes, media_type: str = "application/octet-stream", *, days: float | None = None) -> "Body":
         return self._ctx.ask(self._ctx.inner.bodies.put(data, media_type, days=days))
 
     def get(self, digest: str) -> bytes:
@@ -482,16 +482,16 @@ class SyncTransaction:
     def fetchval(self, query: str, *args: Any) -> Any:
         return self._ctx.ask(_awaited(self.inner.fetchval(query, *args)))
 
-    def enqueue(self, kind: str, value: Any = None, *, key: str | None = None, **options: Any) -> Enqueued:
+    def enqueue(self, kind: str, value: Any = None, *, key: str | None = None, **options: Any) -> "Enqueued":
         return self._ctx.ask(_awaited(self.inner.enqueue(kind, value, key=key, **options)))
 
     def emit(self, type_: str, subject_type: str, subject_id: str, data: Any = None) -> UUID:
         return self._ctx.ask(_awaited(self.inner.emit(type_, subject_type, subject_id, data)))
 
-    def start(self, flow: Flow | Piece, *, name: str = "flow") -> UUID:
+    def start(self, flow: "Flow | Piece", *, name: str = "flow") -> UUID:
         return self._ctx.ask(_awaited(self.inner.start(flow, name=name)))
 
-    def add(self, part: Flow | Piece) -> None:
+    def add(self, part: "Flow | Piece") -> None:
         self._ctx.ask(_awaited(self.inner.add(part)))
 
     def complete(self, result: R) -> R:

@@ -10,15 +10,17 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from importlib.metadata import EntryPoint, PackageNotFoundError, distribution, entry_points
 from importlib.resources.abc import Traversable
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from leasehold import sql
 from leasehold.app import Leasehold
 from leasehold.engine.pack_files import PackFiles
 from leasehold.errors import BadInput, BadSetting, LeaseholdError
 from leasehold.handlers import Function, Handler
-from leasehold.schedules import Schedule
 from leasehold.settings import Settings
+
+if TYPE_CHECKING:
+    from leasehold.schedules import Schedule
 
 T = TypeVar("T")
 
@@ -51,7 +53,7 @@ class Pack:
     routes: str | None = field(default=None, repr=False)
     pages: str | None = field(default=None, repr=False)
     addresses: Sequence[str] = field(default=(), repr=False)
-    schedules: Sequence[Schedule] = field(default=(), repr=False)
+    schedules: "Sequence[Schedule]" = field(default=(), repr=False)
 
     def __post_init__(self) -> None:
         if not _NAME.fullmatch(self.name) or self.name in _RESERVED:
@@ -111,6 +113,8 @@ class Found:
 def discover(names: str | None = None) -> list[Found]:
     """The installed packs, or those that ``names`` (LEASEHOLD_PACKS) chooses, by name."""
     chosen = _chosen(names)
+    if chosen is not None and not chosen:
+        return []  # without a look at everything that is installed
     installed: dict[str, EntryPoint] = {}
     for entry in entry_points(group=GROUP):
         if missing := _missing(entry):

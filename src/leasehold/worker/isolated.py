@@ -25,7 +25,6 @@ from leasehold.app import Kind
 from leasehold.context import Context, Emitted, Signals, Transaction
 from leasehold.engine.bodies import Bodies
 from leasehold.engine.database import Database
-from leasehold.engine.flows import Parent
 from leasehold.handlers import Handler
 from leasehold.job import Enqueued, Grant, State
 from leasehold.settings import Settings
@@ -33,6 +32,7 @@ from leasehold.worker.execute import Execution, run_attempt
 from leasehold.worker.isolate import LINE_LIMIT, write
 
 if TYPE_CHECKING:
+    from leasehold.engine.flows import Parent
     from leasehold.net.fetch import Fetcher
     from leasehold.secrets import Keys
 
@@ -81,7 +81,9 @@ class SocketLink:
     async def secret(self, name: str) -> str:
         return str(await self._ask(secret=name))
 
-    async def parents(self) -> list[Parent]:
+    async def parents(self) -> "list[Parent]":
+        from leasehold.engine.flows import Parent
+
         return [Parent(**found | {"job_id": UUID(found["job_id"])}) for found in await self._ask(parents=True)]
 
     @property

@@ -8,17 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 from leasehold.app import Leasehold
 from leasehold.context import Emitted, Transaction
-from leasehold.engine import flows, jobs
+from leasehold.engine import jobs
 from leasehold.engine.bodies import Bodies
 from leasehold.engine.database import Database
-from leasehold.engine.flows import Parent
 from leasehold.errors import BadInput, LeaseLost, Unreachable
 from leasehold.job import Enqueued
 from leasehold.worker.calls import pause_seconds
 from leasehold.worker.execute import Execution, Stop
-from leasehold.worker.transaction import transaction
 
 if TYPE_CHECKING:
+    from leasehold.engine.flows import Parent
     from leasehold.net.fetch import Fetcher
     from leasehold.secrets import Keys
 
@@ -74,6 +73,10 @@ class DirectLink:
         return made
 
     def transaction(self) -> AbstractAsyncContextManager[Transaction]:
+        from leasehold.worker.transaction import (
+            transaction,  # here, as below: what few attempts need is loaded for them
+        )
+
         return transaction(self._db, self._app, self._execution, self._wake)
 
     async def emit(self, emitted: Emitted) -> None:
@@ -83,11 +86,13 @@ class DirectLink:
 
     async def complete(self, result: str | None) -> None:
         """End the attempt as succeeded, in one transaction with the events that it emitted."""
+        from leasehold.worker.transaction import transaction
+
         async with transaction(self._db, self._app, self._execution, self._wake) as tx:
             await tx.succeed(result)
 
     async def ask_leave(self, url: str, agent: str | None) -> float:
-        from leasehold.worker.politeness import ask_leave  # here, as below: few attempts need the libraries behind it
+        from leasehold.worker.politeness import ask_leave
 
         return await ask_leave(self._db, self._app, url, agent)
 
@@ -96,7 +101,9 @@ class DirectLink:
 
         return await secrets.open_secret(self._db, self._execution.grant.tenant_id, name, self.secret_keys)
 
-    async def parents(self) -> list[Parent]:
+    async def parents(self) -> "list[Parent]":
+        from leasehold.engine import flows
+
         return await flows.list_parents(self._db, self._execution.grant.token)
 
     @property

@@ -16,7 +16,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, S
 from contextlib import AsyncExitStack
 from functools import partial
 from importlib.metadata import version
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from uuid import UUID
 
 from leasehold import tracing
@@ -30,7 +30,6 @@ from leasehold.engine.wakeups import NEWS_SECONDS, Listener, Notifier, news_chan
 from leasehold.errors import BadInput, LeaseholdError, TooLarge, Unreachable, WorkerLost
 from leasehold.job import Ended, Grant
 from leasehold.log import emit, is_logged
-from leasehold.metrics import LoopLag, Sample
 from leasehold.outcomes import describe
 from leasehold.settings import Settings
 from leasehold.worker import queues
@@ -42,12 +41,12 @@ from leasehold.worker.isolate import Processes
 from leasehold.worker.leader import lead
 from leasehold.worker.lease import Heart
 from leasehold.worker.link import DirectLink
-from leasehold.worker.maintain import maintain
-from leasehold.worker.meter import Meter
-from leasehold.worker.port import answering
-from leasehold.worker.schedules import declare
 from leasehold.worker.threads import Threads
 from leasehold.worker.timeouts import Timeouts
+
+if TYPE_CHECKING:
+    from leasehold.metrics import LoopLag, Sample
+    from leasehold.worker.meter import Meter
 
 #: A kind that nobody here knows is given back for about this long.
 _UNKNOWN_KIND_SECONDS = 30.0
@@ -105,7 +104,7 @@ class Worker:
         # Connections of our own: handlers may hold all of ``db``'s in their transactions.
         self._calls = Calls(Database(db.target, connections=_EXCHANGES), seconds=settings.lease_seconds, opened=False)
         self._heart = Heart(db.target, settings, self)
-        self._meter = None if settings.worker_port is None else Meter(app.handlers.keys())
+        self._meter = None if settings.worker_port is None else self._new_meter()
         self.port: int | None = None  # where health and metrics are asked for
         self._threads = Threads(settings.slots)
         self._processes = Processes()
@@ -126,6 +125,11 @@ class Worker:
         self._stopping = asyncio.Event()
         self._forced = asyncio.Event()
 
+    def _new_meter(self) -> "Meter":
+        from leasehold.worker.meter import Meter  # here: without a port nobody can ask for it
+
+        return Meter(self._app.handlers.keys())
+
     @staticmethod
     def database(settings: Settings) -> Database:
         """The connections that handlers share: for what they say, and for the transactions they hold open."""
@@ -141,10 +145,15 @@ class Worker:
             stack.push_async_callback(self._notifier.close)
             stack.push_async_callback(self._news.close)
             if self._settings.worker_port is not None:
+                from leasehold.worker.port import answering
+
                 listening = answering(self._settings.worker_host, self._settings.worker_port, self)
                 self.port = await stack.enter_async_context(listening)
             await self._register()
-            await declare(self._db, self._app, self._settings)
+            if self._app.schedules:
+                from leasehold.worker.schedules import declare  # here: most apps have none
+
+                await declare(self._db, self._app, self._settings)
             self._resources = await stack.enter_async_context(self._app.open_resources())
             self._heart.start()
             stack.push_async_callback(self._heart.close)
@@ -157,7 +166,7 @@ class Worker:
             me = partial(getattr, self, "worker_id")
             for upkeep in (
                 lead(self._db, me, self._wake),
-                self._in_a_lull(partial(maintain, self._db, self._settings, me, self._wake)),
+                self._in_a_lull(partial(self._maintain, me)),
                 self._in_a_lull(partial(ring, self._db, list(self._queues), self._settings.poll_seconds, self._wake)),
             ):
                 stack.push_async_callback(_ended_task, asyncio.create_task(upkeep))
@@ -197,6 +206,11 @@ class Worker:
         """Where much waits, a new worker begins with that: upkeep makes connections and plans first, and can wait."""
         await _wait_for(self._lull, self._settings.poll_seconds)
         await upkeep()
+
+    async def _maintain(self, me: Callable[[], UUID | None]) -> None:
+        from leasehold.worker.maintain import maintain  # here: it comes after the first jobs, and so do its imports
+
+        await maintain(self._db, self._settings, me, self._wake)
 
     # -- work ---------------------------------------------------------------------------------------------------
 
@@ -476,32 +490,33 @@ class Worker:
         silent = self._heart.silent_seconds
         return f"no beat got through for {silent:.0f} s" if silent > self._settings.lease_seconds else None
 
-    def samples(self, lag: LoopLag) -> Iterator[Sample]:
+    def samples(self, lag: "LoopLag") -> "Iterator[Sample]":
         """The numbers of this process."""
+        from leasehold.engine import watch
+        from leasehold.metrics import Sample
+
         assert self._meter is not None
         yield Sample("slots", {}, self._settings.slots)
         yield Sample("leases", {}, len(self._running))
         yield Sample("beat_age_seconds", {}, self._heart.silent_seconds)
         yield from self._meter.counts.samples()
-        from leasehold.engine import watch  # here: it knows of migrations, too
-
         yield from watch.process_metrics(lag, {"handlers": self._db, "exchange": self._calls.db})
 
     def _measure(
-        self, meter: Meter, reports: dict[int, Report], refused: set[int], grants: list[Grant], *, seconds: float
+        self, meter: "Meter", reports: dict[int, Report], refused: set[int], grants: list[Grant], *, seconds: float
     ) -> None:
         meter.exchanged(grants, seconds=seconds)
         meter.ended(reports, refused=refused)
         if grants and meter.wants_sample():
             self._aside(self._sample_waits(meter, grants))
 
-    async def _sample_waits(self, meter: Meter, grants: list[Grant]) -> None:
+    async def _sample_waits(self, meter: "Meter", grants: list[Grant]) -> None:
         try:
             await meter.sample(self._db, grants)
         except LeaseholdError as problem:
             emit("waits not measured", level=logging.WARNING, problem=problem)
 
-    def _measure_end(self, meter: Meter, execution: Execution, ended: Ended | None) -> None:
+    def _measure_end(self, meter: "Meter", execution: Execution, ended: Ended | None) -> None:
         meter.ran(execution.grant.kind, seconds=time.monotonic() - execution.started_at)
         if execution.completed:
             meter.completed(execution.grant)
