@@ -4,6 +4,7 @@ import asyncio
 import time
 from dataclasses import replace
 from itertools import accumulate
+from typing import Self
 
 import pytest
 
@@ -11,8 +12,10 @@ from leasehold.app import Leasehold
 from leasehold.context import Context
 from leasehold.engine import jobs, upkeep
 from leasehold.engine.database import Database
+from leasehold.engine.wakeups import Listener
 from leasehold.errors import BadSetting
 from leasehold.job import State
+from leasehold.worker import loop
 from leasehold.worker.queues import parse_queues
 from tests.cell import Cell
 from tests.waiting import eventually
@@ -164,6 +167,33 @@ async def test_two_exchanges_at_once_hold_no_more_leases_than_slots_and_no_more_
         some = [row for row in rows if row["queue"] in queues]
         moments = sorted([(row["started_at"], 1) for row in some] + [(row["finished_at"], -1) for row in some])
         assert 0 < max(accumulate(step for _, step in moments)) <= most
+
+
+async def test_a_worker_with_plenty_to_do_listens_when_it_has_less(
+    cell: Cell, shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = Leasehold()
+    started: list[str] = []
+
+    @app.handler("t.work")
+    async def work(ctx: Context) -> None:
+        started.append("job")
+
+    class Noted(Listener):
+        async def __aenter__(self) -> Self:
+            started.append("listener")
+            return await super().__aenter__()
+
+    monkeypatch.setattr(loop, "Listener", Noted)
+    for _ in range(6):
+        await shop.enqueue("t.work")
+
+    async def listens() -> bool:
+        return "listener" in started
+
+    async with running(cell, app, replace(SLOW_POLL, slots=2)):
+        await eventually(listens, what="a listener")
+    assert started.index("listener") >= 5, "the last may still be on its way"
 
 
 @pytest.mark.parametrize("waiting", [0, 6])

@@ -25,7 +25,8 @@ _ASK_SECONDS = 0.05
 
 
 @cache
-def _version() -> str:
+def own_version() -> str:
+    """The version of this program. To find it, files are read."""
     return version("leasehold")
 
 
@@ -154,7 +155,7 @@ class Database:
             connection_class=Connection,
             **({"statement_cache_size": 0} if target.pooled else {}),
             server_settings={
-                "application_name": f"leasehold-{target.role}/{_version()}",
+                "application_name": f"leasehold-{target.role}/{own_version()}",
                 **({"role": target.role_name} if target.assume and not target.pooled else {}),
             },
         )

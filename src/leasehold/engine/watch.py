@@ -3,13 +3,12 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from importlib.metadata import version
 from typing import Any
 from uuid import UUID
 
 from leasehold import payload, sql
 from leasehold.engine import migrate
-from leasehold.engine.database import Database
+from leasehold.engine.database import Database, own_version
 from leasehold.metrics import LoopLag, Sample
 
 
@@ -112,7 +111,7 @@ def process_metrics(lag: LoopLag, pools: Mapping[str, Database]) -> Iterator[Sam
         for state in ("used", "idle", "waiting"):
             yield Sample("pool_connections", {"pool": name, "state": state}, getattr(usage, state))
     yield Sample("event_loop_lag_seconds", {}, lag.seconds)
-    yield Sample("build_info", {"version": version("leasehold")}, 1)
+    yield Sample("build_info", {"version": own_version()}, 1)
 
 
 async def pending_files(db: Database) -> list[str]:

@@ -15,7 +15,6 @@ import time
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack
 from functools import partial
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, NamedTuple
 from uuid import UUID
 
@@ -25,7 +24,7 @@ from leasehold.context import Context
 from leasehold.engine import jobs, workers
 from leasehold.engine.broker import Broker
 from leasehold.engine.connect import target
-from leasehold.engine.database import Database, Role
+from leasehold.engine.database import Database, Role, own_version
 from leasehold.engine.wakeups import NEWS_SECONDS, Listener, Notifier, news_channel
 from leasehold.errors import BadInput, LeaseholdError, TooLarge, Unreachable, WorkerLost
 from leasehold.job import Ended, Grant
@@ -160,12 +159,12 @@ class Worker:
             stack.callback(self._timeouts.close)
             stack.callback(self._threads.close)
             stack.push_async_callback(self._processes.close)
-            await stack.enter_async_context(Listener(self._db.target, self._heard))
             if self._settings.amqp_url:
                 await stack.enter_async_context(Broker(self._settings, partial(self._heard, "")))
             me = partial(getattr, self, "worker_id")
             for upkeep in (
                 lead(self._db, me, self._wake),
+                self._in_a_lull(self._listen),
                 self._in_a_lull(partial(self._maintain, me)),
                 self._in_a_lull(partial(ring, self._db, list(self._queues), self._settings.poll_seconds, self._wake)),
             ):
@@ -193,7 +192,7 @@ class Worker:
         self.worker_id = await self._calls.call(
             workers.register_worker,
             name=self.name,
-            version=version("leasehold"),
+            version=own_version(),
             queues=list(self._queues),
             kinds={kind: handler.job_options for kind, handler in self._app.handlers.items()},
             slots=self._settings.slots,
@@ -206,6 +205,11 @@ class Worker:
         """Where much waits, a new worker begins with that: upkeep makes connections and plans first, and can wait."""
         await _wait_for(self._lull, self._settings.poll_seconds)
         await upkeep()
+
+    async def _listen(self) -> None:
+        """Hear of new work until cancelled: while there is plenty, nobody need tell us."""
+        async with Listener(self._db.target, self._heard):
+            await asyncio.Event().wait()
 
     async def _maintain(self, me: Callable[[], UUID | None]) -> None:
         from leasehold.worker.maintain import maintain  # here: it comes after the first jobs, and so do its imports
