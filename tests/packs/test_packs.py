@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from leasehold import Context, Leasehold
+from leasehold import Context, Leasehold, packs
 from leasehold.errors import BadInput, BadSetting, LeaseholdError
 from leasehold.packs import Pack, assembled, discover, files_of
 from tests.packs.installed import install
@@ -62,6 +62,14 @@ def test_a_pack_whose_extra_is_not_installed_counts_as_not_installed(site: Path)
     assert refused.value.hint == "pip install 'acme_extra[extra]'"
     install(site, "there", needs="pytest")
     assert "there" in [one.pack.name for one in discover()]
+
+
+def test_without_packs_nobody_looks_at_what_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    def look(**_: str) -> None:
+        raise AssertionError("reads a file of every distribution")
+
+    monkeypatch.setattr(packs, "entry_points", look)
+    assert discover("none") == []
 
 
 def test_a_pack_that_is_left_out_is_not_even_imported(site: Path) -> None:

@@ -4,6 +4,7 @@ import asyncio
 import ctypes
 import os
 import signal
+import sys
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -19,6 +20,11 @@ app = Leasehold()
 @app.handler("t.fine")
 async def fine(ctx: Context) -> int:
     return os.getpid()
+
+
+@app.handler("t.loaded")
+async def loaded(ctx: Context) -> list[str]:
+    return sorted(sys.modules)
 
 
 @app.handler("i.results", isolate=True)
