@@ -73,9 +73,7 @@ class DirectLink:
         return made
 
     def transaction(self) -> AbstractAsyncContextManager[Transaction]:
-        from leasehold.worker.transaction import (
-            transaction,  # here, as below: what few attempts need is loaded for them
-        )
+        from leasehold.worker.transaction import transaction  # here, as below: few attempts need it
 
         return transaction(self._db, self._app, self._execution, self._wake)
 
