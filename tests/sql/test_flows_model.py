@@ -22,7 +22,8 @@ from tests.sql.test_life import register
 from tests.stateful import Machine, finds, on_a_database, play
 
 HOT = (
-    "ready, lease, deferred, parked, job, attempt_row, outcome, event, flow, step, edge, dep, waiting, unwanted, stop, news"
+    "ready, lease, deferred, parked, job, attempt_row, outcome, event, flow, step, edge, dep, waiting, unwanted, stop,"
+    " news"
 )
 OUTCOMES = ("succeeded", "succeeded", "succeeded", "failed", "errored", "lost")
 WHATS = ("job", "job", "job", "join", "approval")

@@ -25,7 +25,8 @@ TENANT_ROLES = [Role.API, Role.WORKER, Role.READONLY]
 
 #: What a role may select from, under row security. Everything else in the schema is private to the functions.
 READABLE = {
-    "tenant", "job", "attempt", "attempt_row", "outcome", "event", "body", "audit", "stat", "schedule", "tick", "flow", "step",
+    "tenant", "job", "attempt", "attempt_row", "outcome", "event", "body", "audit", "stat",
+    "schedule", "tick", "flow", "step",
 }  # fmt: skip
 #: What every role may read because it tells of no tenant.
 NO_SECRET = {"migration"}
