@@ -13,7 +13,7 @@ import asyncio
 import importlib
 import os
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -276,11 +276,15 @@ class Leasehold:
     def prepare(self, kind: str, values: Sequence[Any], options: Mapping[str, Any]) -> tuple[list[str], dict[str, Any]]:
         """Payloads as JSON text and options under SQL's names; a known kind's own options are the defaults."""
         handler = self.handlers.get(kind)
-        options = {"traceparent": tracing.traceparent(), **_long_names(options)}
+        options = _long_names(options)
+        if tracing.is_on():
+            options = {"traceparent": tracing.traceparent(), **options}
         if handler is None:
             payloads = [encode({} if value is None else value) for value in values]
             return payloads, plain_options(options)
-        return handler.encode_payloads(values), plain_options(handler.job_options | handler.gates(values) | options)
+        if handler.gate_of is not None:
+            options = handler.gates(values) | options
+        return handler.encode_payloads(values), plain_options(handler.job_options | options)
 
     def prepare_one(self, kind: str, value: Any, options: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
         """The same for one step of a flow."""
@@ -369,12 +373,12 @@ class Kind:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self.handler.function(*args, **kwargs)
 
-    async def enqueue(self, value: Any = None, **options: Any) -> Enqueued:
+    def enqueue(self, value: Any = None, **options: Any) -> Coroutine[Any, Any, Enqueued]:
         """As ``app.enqueue``, with this kind's type and defaults."""
-        return await self._app.enqueue(self.kind, value, **options)
+        return self._app.enqueue(self.kind, value, **options)
 
-    async def enqueue_many(self, values: Sequence[Any], **options: Any) -> list[Enqueued]:
-        return await self._app.enqueue_many(self.kind, values, **options)
+    def enqueue_many(self, values: Sequence[Any], **options: Any) -> Coroutine[Any, Any, list[Enqueued]]:
+        return self._app.enqueue_many(self.kind, values, **options)
 
     def step(self, value: Any = None, *, name: str | None = None, on_failure: Policy = "fail", **options: Any) -> Step:
         """A job of this kind as a step of a flow."""

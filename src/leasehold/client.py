@@ -49,7 +49,7 @@ class Backend:
         self._notifier = Notifier(self.db)
         self._group = GroupCommit(self.db, self._notifier)
         self._broker = Broker(settings) if settings.amqp_url else None
-        self._tenants: dict[str | UUID, tuple[UUID, str | None]] = {}  # and their cells
+        self._clients: dict[str | UUID | None, Client] = {}  # of tenants that were asked for
         self._cells: dict[str, Backend] = {}
         self._opening = asyncio.Lock()
 
@@ -75,6 +75,7 @@ class Backend:
         """The same, but that what is looked at comes from this database."""
         other = copy(self)
         other.db = db
+        other._clients = {}
         return other
 
     @property
@@ -86,8 +87,7 @@ class Backend:
 
     async def client(self, tenant: str | UUID | None = None) -> "Client":
         """One tenant's view; by default that of ``LEASEHOLD_TENANT``."""
-        tenant_id, cell = await self._locate(tenant or self._settings.tenant)
-        return Client(self if cell is None else await self._of(cell), tenant_id)
+        return self._clients.get(tenant) or await self._find(tenant)
 
     async def enqueue(
         self,
@@ -106,8 +106,10 @@ class Backend:
             text = payload.encode(options, what="options") if options else "{}"
             plain = keys is None and jobs.SPECIAL.isdisjoint(options)
             made, woken = await self._group.enqueue(tenant, kind, payloads, text, keys, queue=queue, plain=plain)
-        if any(job.created and job.state is not State.SCHEDULED for job in made):
-            self.announce(queue, woken=woken)
+        for job in made:
+            if job.created and job.state is not State.SCHEDULED:
+                self.announce(queue, woken=woken)
+                break
         return made
 
     async def _enqueue_traced(
@@ -136,13 +138,14 @@ class Backend:
             await backend.send_waiting()
         await self._notifier.close()
 
-    async def _locate(self, tenant: str | UUID) -> tuple[UUID, str | None]:
-        """The tenant's id and the cell that it lives in, which never changes; None is this one."""
-        if tenant not in self._tenants:
-            self._tenants[tenant] = await self._look_up(tenant)
-        return self._tenants[tenant]
+    async def _find(self, tenant: str | UUID | None) -> "Client":
+        """Where a tenant lives never changes."""
+        tenant_id, cell = await self._locate(tenant or self._settings.tenant)
+        self._clients[tenant] = Client(self if cell is None else await self._of(cell), tenant_id)
+        return self._clients[tenant]
 
-    async def _look_up(self, tenant: str | UUID) -> tuple[UUID, str | None]:
+    async def _locate(self, tenant: str | UUID) -> tuple[UUID, str | None]:
+        """The tenant's id and the cell that it lives in; None is this one."""
         if self._settings.cell is None:
             return await cells.locate_tenant(self.db, str(tenant))
         return (tenant if isinstance(tenant, UUID) else await tenants.find_tenant(self.db, tenant)), None

@@ -11,7 +11,7 @@ from typing import Any
 from uuid import UUID
 
 from leasehold.engine import jobs
-from leasehold.engine.database import Database, Wake
+from leasehold.engine.database import Database
 from leasehold.engine.wakeups import Notifier
 from leasehold.errors import LeaseholdError, Unreachable
 from leasehold.job import Enqueued
@@ -65,35 +65,34 @@ class GroupCommit:
 
         ``plain``: neither the options nor keys ask for more than a place in a queue.
         """
-        request = _Request(tenant, kind, payloads, options, keys)
         if self._busy:
-            request.answer = asyncio.get_running_loop().create_future()
-            self._waiting.append(request)
-            return await request.answer, False
+            answer = asyncio.get_running_loop().create_future()
+            self._waiting.append(_Request(tenant, kind, payloads, options, keys, answer))
+            return await answer, False
         self._busy = True
         wake = self._notifier.take_turn(queue) if len(payloads) == 1 else None
         woken = False
         try:
-            made, woken = await self._enqueue(request, wake, plain=plain and kind not in self._special)
-            return made, woken
+            asked = (self._db, tenant, kind, payloads, options)
+            if plain and kind not in self._special:
+                made, woken = await jobs.enqueue_plainly(*asked, wake)
+                if made is not None:
+                    return made, woken
+                self._remember(kind)
+            if wake:
+                made, woken = await jobs.enqueue_and_wake(*asked, wake, keys=keys)
+                return made, woken
+            return await jobs.enqueue_text(*asked, keys=keys), False
         finally:
             if wake and not woken:  # those before us who wait for it still do
                 self._notifier.notify(wake.queue)
             self._busy = False
             self._go_on()
 
-    async def _enqueue(self, request: _Request, wake: Wake | None, *, plain: bool) -> tuple[list[Enqueued], bool]:
-        """One request alone."""
-        asked = (self._db, request.tenant, request.kind, request.payloads, request.options)
-        if plain:
-            made, woken = await jobs.enqueue_plainly(*asked, wake)
-            if made is not None:
-                return made, woken
-            if len(self._special) < _MOST_SPECIAL:
-                self._special.add(request.kind)  # not twice, as long as this process lives
-        if wake:
-            return await jobs.enqueue_and_wake(*asked, wake, keys=request.keys)
-        return await jobs.enqueue_text(*asked, keys=request.keys), False
+    def _remember(self, kind: str) -> None:
+        """Not to ask in vain twice, as long as this process lives."""
+        if len(self._special) < _MOST_SPECIAL:
+            self._special.add(kind)
 
     def _go_on(self) -> None:
         """Serve those who came while the one before them was served."""
