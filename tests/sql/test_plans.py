@@ -1,5 +1,7 @@
 """The hot functions keep their plans and their promises, whatever the planner is told and however full tables are."""
 
+from uuid import UUID, uuid4
+
 import pytest
 
 from leasehold import sql
@@ -77,7 +79,24 @@ STATEMENTS = {
         "select ctid from leasehold.deferred where run_at <= now() order by run_at limit 100 for update skip locked",
         ["deferred_pkey"],
     ),
-    "cancel: ready by job": ("delete from leasehold.ready where job_id = '{tenant}'", ["ready_job"]),
+    "cancel: ready by job": (
+        "delete from leasehold.ready where ctid = (select spot from leasehold.ready_of('{job}'))",
+        ["ready_pkey", "ready_job", "lane_queue_priority_key"],
+    ),
+    "state: ready by job": (
+        "select 'queued' from leasehold.ready_of('{job}')",
+        ["ready_pkey", "ready_job", "lane_queue_priority_key"],
+    ),
+    "heads: ready by jobs": (
+        "select r.events from unnest(array['{job}']::uuid[]) u(job_id)"
+        " left join lateral leasehold.ready_of(u.job_id) r on true",
+        ["ready_pkey", "ready_job", "lane_queue_priority_key"],
+    ),
+    "start: others of a group": (
+        "select exists (select from leasehold.ready r where r.job_id = p.job_id and r.attempt = 0 and not r.placed)"
+        " from leasehold.place p where p.group_id = 1",
+        ["ready_job"],
+    ),
     "beat: cancels of a worker": (
         "select token from leasehold.lease where worker_id = '{tenant}' and cancel_requested",
         ["lease_cancel"],
@@ -102,26 +121,70 @@ def test_the_statements_here_are_those_of_the_functions() -> None:
         "where r.lane = v_lane and r.tenant_id = p_tenant and r.pass > v_clock order by r.pass desc nulls last limit 1",
         "(r.tenant_id, r.pass) <= (v_only, 9223372036854775807) order by r.tenant_id, r.pass nulls first",
         "where run_at <= v_now order by run_at limit p_limit for update skip locked",
-        "delete from leasehold.ready where job_id = p_job",
+        "delete from leasehold.ready where ctid = (select spot from leasehold.ready_of(p_job))",
+        "(select 'queued' from leasehold.ready_of(p_job))",
+        "left join lateral leasehold.ready_of(u.job_id) r on true",
+        "exists (select from leasehold.ready r where r.job_id = p.job_id and r.attempt = 0 and not r.placed)",
         "where worker_id = p_worker and cancel_requested",
     ):
         assert part in texts
 
 
+async def fill(cell: Cell, rows: int) -> None:
+    """So many jobs that wait: of ten, nine stand where they were enqueued and one came back."""
+    await cell.change(
+        "with made as materialized (select i, gen_random_uuid() as job_id, case when i % 10 > 0 then i end as pass"
+        f" from generate_series(1, {rows}) i), job as (insert into leasehold.job (job_id, tenant_id, kind, queue,"
+        " priority, payload, created_at, run_at, max_attempts, retry_base_s, retry_cap_s, timeout_s, version, xid, pass)"
+        f" select job_id, '{cell.tenant_a}', 't.work', 'default', 2, '{{}}', now(), now(), 5, 1, 1, 1, 1, 0, pass from made)"
+        " insert into leasehold.ready (lane, pass, job_id, tenant_id, attempt, max_attempts, events, placed)"
+        f" select 2, i, job_id, '{cell.tenant_a}', 0, 5, 1, pass is not null from made"
+    )
+
+
 @pytest.mark.parametrize("rows", [0, 1000, pytest.param(1_000_000, marks=pytest.mark.long)])
 async def test_the_hot_statements_walk_their_indexes_at_any_size(cell: Cell, worker_db: Database, rows: int) -> None:
-    await cell.change(
-        "insert into leasehold.ready (lane, pass, job_id, tenant_id, attempt, max_attempts, events)"
-        f" select 2, i, gen_random_uuid(), '{cell.tenant_a}', 0, 5, 1 from generate_series(1, {rows}) i"
-    )
+    await fill(cell, rows)
     for analyze in (False, True):
         if analyze:
-            await cell.change("analyze leasehold.ready")
+            await cell.change("analyze leasehold.ready; analyze leasehold.job")
         for name, (statement, indexes) in STATEMENTS.items():
-            plan = await cell.plan(statement.format(tenant=cell.tenant_a), PINNED)
+            plan = await cell.plan(statement.format(tenant=cell.tenant_a, job=uuid4()), PINNED)
             for index in indexes:
                 assert f"using {index}" in plan, f"{name} with {rows} rows, analyzed: {analyze}\n{plan}"
             assert "Seq Scan" not in plan
+
+
+#: What a person or a caller asks about a job that waits. Some are planned by the server as it likes.
+LOOKS = {
+    "cancel": "select leasehold.cancel('{job}')",
+    "reschedule": "select leasehold.reschedule('{job}', now() + interval '1 hour')",
+    "get": "select leasehold.get_job('{job}')",
+    "stream": "select leasehold.job_heads(array['{job}']::uuid[])",
+    "hold": "select leasehold.lock_job('{job}')",
+}
+
+
+@pytest.mark.parametrize("rows", [1000, pytest.param(1_000_000, marks=pytest.mark.long)])
+async def test_one_job_that_waits_is_found_without_a_look_at_the_others(
+    cell: Cell, api_db: Database, rows: int
+) -> None:
+    await fill(cell, rows)
+    for analyze in (False, True):
+        if analyze:
+            await cell.change("analyze leasehold.ready; analyze leasehold.job")
+        for name, statement in LOOKS.items():
+            for placed in (True, False):
+                [row] = await cell.look(f"select job_id from leasehold.ready where placed = {placed} limit 1")
+                async with api_db.transaction(tenant=cell.tenant_a) as connection:
+                    before = await connection.fetchval(READ)
+                    await connection.execute(statement.format(job=UUID(row["job_id"])))
+                    read = await connection.fetchval(READ) - before
+                assert 0 < read <= 3, f"{name} of {rows} jobs, placed: {placed}, analyzed: {analyze}"
+
+
+#: Rows of ready that this session has read and not yet reported.
+READ = "select seq_tup_read + idx_tup_fetch from pg_stat_xact_all_tables where relid = 'leasehold.ready'::regclass"
 
 
 async def test_every_hot_function_pins_its_plans(cell: Cell) -> None:

@@ -40,6 +40,25 @@ def _known(rows: list[tuple[Any, ...]]) -> list[str]:
     return sorted(map(repr, rows))
 
 
+async def test_what_waited_before_is_found_after(own: Own, archive: Path, tmp_path: Path) -> None:
+    database = await own.new_database()
+    await unpacked(archive, tmp_path).migrate(own.url(database))
+    tenant = "0190a000-0000-7000-8000-00000000000a"
+    acting = f"select set_config('leasehold.tenant', '{tenant}', false)"
+    payloads = "array['{}', '{}', '{}']::jsonb[]"
+    await own.execute(
+        database,
+        f"insert into leasehold.tenant (tenant_id, name, created_at) values ('{tenant}', 'a', now())",
+        f"{acting}; select leasehold.enqueue('t.work', {payloads})",
+    )
+    await migrate.migrate(own.url(database))
+    await own.execute(database, f"{acting}; select leasehold.enqueue('t.work', {payloads})")
+    seen = "select job_id, (leasehold.view_jobs(tenant_id, array[job_id])).state, leasehold.state_of(job_id) from leasehold.job"
+    assert [(state, again) for _, state, again in await own.fetch(database, seen)] == [("queued", "queued")] * 6
+    await own.execute(database, f"{acting}; select leasehold.cancel(job_id) from leasehold.job")
+    assert await own.fetch(database, "select from leasehold.ready") == []
+
+
 async def test_its_programs_find_every_function_that_they_call(own: Own, archive: Path, tmp_path: Path) -> None:
     database = await own.new_database()
     await unpacked(archive, tmp_path).migrate(own.url(database))

@@ -35,7 +35,7 @@ begin
     ) b
     cross join lateral (
       select count(*) as n, coalesce(bool_or(
-        exists (select from leasehold.ready r where r.job_id = p.job_id and r.attempt = 0)
+        exists (select from leasehold.ready r where r.job_id = p.job_id and r.attempt = 0 and not r.placed)  -- see 0022_placed
         or exists (select from leasehold.parked k where k.job_id = p.job_id and k.attempt = 0)
         or exists (select from leasehold.gated d where d.job_id = p.job_id and d.attempt = 0)
       ), false) as not_started

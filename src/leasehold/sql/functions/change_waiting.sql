@@ -14,7 +14,8 @@ begin
     payload_ref = case when pg_column_size(p_payload) > 65536 then leasehold.put_json(tenant_id, p_payload) end,
     run_at = coalesce(p_run_at, run_at)
   where job_id = p_job.job_id;
-  update leasehold.ready set kind = null, payload = null where job_id = p_job.job_id;  -- its copy is out of date
+  update leasehold.ready set kind = null, payload = null  -- its copy is out of date
+  where ctid = (select spot from leasehold.ready_of(p_job.job_id));
   if p_run_at is not null then
     perform leasehold.defer_waiting(p_job.job_id, p_run_at);
   end if;

@@ -80,17 +80,17 @@ begin
     v_jobs := array[leasehold.new_id(leasehold.micros(v_now))];
     insert into leasehold.job (
       job_id, tenant_id, kind, queue, priority, payload, created_at, run_at,
-      max_attempts, retry_base_s, retry_cap_s, timeout_s, version, traceparent, xid
+      max_attempts, retry_base_s, retry_cap_s, timeout_s, version, traceparent, xid, pass
     )
     values (
       v_jobs[1], p_tenant, p_kind, v_queue, v_priority, p_payloads[1], v_now, v_now,
-      v_max, v_base, v_cap, v_timeout, v_version, v_trace, v_xid
+      v_max, v_base, v_cap, v_timeout, v_version, v_trace, v_xid, v_pass + v_stride
     );
     insert into leasehold.ready (
-      lane, pass, job_id, tenant_id, attempt, max_attempts, events, bound, kind, payload, version, timeout_s, traceparent
+      lane, pass, job_id, tenant_id, attempt, max_attempts, events, placed, kind, payload, version, timeout_s, traceparent
     )
     values (
-      v_lane, v_pass + v_stride, v_jobs[1], p_tenant, 0, v_max, 1, false,
+      v_lane, v_pass + v_stride, v_jobs[1], p_tenant, 0, v_max, 1, true,
       case when v_size <= 1024 then p_kind end, case when v_size <= 1024 then p_payloads[1] end, v_version, v_timeout, v_trace
     );
     return v_jobs;
@@ -99,17 +99,17 @@ begin
   v_jobs := leasehold.new_ids(v_now, v_n);  -- they grow in the order of the payloads
   insert into leasehold.job (
     job_id, tenant_id, kind, queue, priority, payload, created_at, run_at,
-    max_attempts, retry_base_s, retry_cap_s, timeout_s, version, traceparent, xid
+    max_attempts, retry_base_s, retry_cap_s, timeout_s, version, traceparent, xid, pass
   )
   select
     j.job_id, p_tenant, p_kind, v_queue, v_priority, j.payload, v_now, v_now,
-    v_max, v_base, v_cap, v_timeout, v_version, v_trace, v_xid
-  from unnest(v_jobs, p_payloads) j(job_id, payload);
+    v_max, v_base, v_cap, v_timeout, v_version, v_trace, v_xid, v_pass + v_stride * o
+  from unnest(v_jobs, p_payloads) with ordinality j(job_id, payload, o);
   insert into leasehold.ready (
-    lane, pass, job_id, tenant_id, attempt, max_attempts, events, bound, kind, payload, version, timeout_s, traceparent
+    lane, pass, job_id, tenant_id, attempt, max_attempts, events, placed, kind, payload, version, timeout_s, traceparent
   )
   select
-    v_lane, v_pass + v_stride * o, j.job_id, p_tenant, 0, v_max, 1, false,
+    v_lane, v_pass + v_stride * o, j.job_id, p_tenant, 0, v_max, 1, true,
     case when pg_column_size(j.payload) <= 1024 then p_kind end, case when pg_column_size(j.payload) <= 1024 then j.payload end,
     v_version, v_timeout, v_trace
   from unnest(v_jobs, p_payloads) with ordinality j(job_id, payload, o);

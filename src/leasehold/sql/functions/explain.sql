@@ -92,15 +92,14 @@ begin
     where d.job_id = p_job
     union all
     select 'its turn', format('%s jobs of this tenant stand before it in queue %s at priority %s', ahead.n, v_job.queue, v_job.priority)
-    from leasehold.ready mine
+    from leasehold.ready_of(p_job) mine
     cross join lateral (
       select case when count(*) > 1000 then 'more than 1000' else count(*)::text end as n
       from (
         select from leasehold.ready r
         where r.lane = mine.lane and r.tenant_id = v_tenant and r.pass < mine.pass limit 1001
       ) r
-    ) ahead
-    where mine.job_id = p_job;
+    ) ahead;
 end
 $$;
 

@@ -10,7 +10,7 @@ as $$
   left join leasehold.outcome o on o.job_id = u.job_id
   left join leasehold.lease l on l.job_id = u.job_id
   left join leasehold.deferred d on d.job_id = u.job_id
-  left join leasehold.ready r on r.job_id = u.job_id
+  left join lateral leasehold.ready_of(u.job_id) r on true
   left join leasehold.parked p on p.job_id = u.job_id
   left join leasehold.blocked b on b.job_id = u.job_id
   left join leasehold.waiting w on w.job_id = u.job_id and w.what <> 'end'

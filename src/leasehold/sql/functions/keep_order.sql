@@ -15,7 +15,10 @@ begin
     where r.ctid = any(p_rows) and r.bound and r.attempt = 0 and exists (
       select from leasehold.place o
       where o.group_id = p.group_id and o.job_id < p.job_id and (
-        exists (select from leasehold.ready w where w.job_id = o.job_id and w.attempt = 0 and w.ctid <> all(p_rows))
+        exists (
+          select from leasehold.ready w
+          where w.job_id = o.job_id and w.attempt = 0 and not w.placed and w.ctid <> all(p_rows)  -- see 0022_placed
+        )
         or exists (select from leasehold.parked w where w.job_id = o.job_id and w.attempt = 0)
       )
     )

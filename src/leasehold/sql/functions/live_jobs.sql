@@ -1,4 +1,5 @@
--- The jobs of a range of ids that wait or run, and all steps of flows that have not ended.
+-- The jobs of a range of ids that wait or run, and all steps of flows that have not ended. It reads all of ready: rows that are
+-- placed are in no index of jobs.
 create or replace function leasehold.live_jobs(p_from uuid, p_to uuid) returns uuid[]
 language sql stable
 set search_path = pg_catalog, pg_temp

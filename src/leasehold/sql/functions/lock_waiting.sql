@@ -9,7 +9,7 @@ set enable_seqscan = off set enable_bitmapscan = off set jit = off
 as $$
 begin
   for v_try in 1..100 loop
-    perform from leasehold.ready where job_id = p_job for update;
+    perform from leasehold.ready where ctid = (select spot from leasehold.ready_of(p_job)) for update;
     if found then return true; end if;
     perform from leasehold.deferred where job_id = p_job for update;
     if found then return true; end if;

@@ -29,6 +29,8 @@ declare
   v_one      boolean;
   v_stride   integer;
   v_pass     bigint;
+  v_passes   bigint[];   -- one for each payload, where the tenants differ
+  v_placed   boolean := false;  -- the jobs know where they stand: see 0022_placed
   v_jobs     uuid[];
   v_existing uuid[];
   v_group    text;
@@ -116,10 +118,34 @@ begin
     end if;
   end if;
 
+  if not p_options ? 'waits' and v_run_at <= v_now then
+    -- The transaction has its id before it reads the clock: whoever publishes a floor can then tell from a snapshot whether
+    -- a row may still appear behind it.
+    perform pg_current_xact_id();
+    v_clock := pg_sequence_last_value(v_lane.clock);
+    v_placed := not v_bound;
+    if v_group is null and v_one then
+      -- why a range: see newest_passes
+      select pass into v_pass from leasehold.ready
+      where lane = v_lane.lane and (tenant_id, pass) > (p_tenants[1], v_clock) and (tenant_id, pass) <= (p_tenants[1], 9223372036854775807)
+      order by tenant_id desc, pass desc nulls last limit 1;
+      v_pass := greatest(v_pass, v_clock);
+    elsif v_group is null then
+      v_passes := array(
+        select t.pass + t.stride * j.nth
+        from leasehold.newest_passes(p_tenants, v_lane.lane, v_clock) t join (
+          select tenant_id, o, row_number() over (partition by tenant_id order by o) as nth
+          from unnest(p_tenants) with ordinality u(tenant_id, o)
+        ) j on j.tenant_id = t.tenant_id
+        order by j.o
+      );
+    end if;
+  end if;
+
   insert into leasehold.job (
     job_id, tenant_id, kind, queue, priority, payload, payload_ref, created_at, run_at, expires_at,
     max_attempts, retry_base_s, retry_cap_s, timeout_s, version, key, tags, copied_from, traceparent,
-    group_key, group_limit, group_hold, group_gap_s, gate, unique_key, xid
+    group_key, group_limit, group_hold, group_gap_s, gate, unique_key, xid, pass
   )
   select
     j.job_id, coalesce(j.tenant_id, p_tenants[1]), p_kind, v_queue, v_lane.priority,
@@ -128,8 +154,10 @@ begin
     case when pg_column_size(j.payload) > 65536 then leasehold.put_json(coalesce(j.tenant_id, p_tenants[1]), j.payload) end,
     v_now, v_run_at, v_expires, v_max, v_base, v_cap, v_timeout, v_version, j.key, v_tags,
     (v_options ->> 'copied_from')::uuid, v_options ->> 'traceparent', v_group, v_limit, v_hold, v_gap,
-    coalesce(v_gate, j.gate), v_options ->> 'unique', (select pg_current_xact_id()::text::bigint)
-  from unnest(v_jobs, p_tenants, p_payloads, p_keys, v_gates) j(job_id, tenant_id, payload, key, gate);
+    coalesce(v_gate, j.gate), v_options ->> 'unique', (select pg_current_xact_id()::text::bigint),
+    case when v_placed then coalesce(j.pass, v_pass + v_stride * j.o) end
+  from unnest(v_jobs, p_tenants, p_payloads, p_keys, v_gates, v_passes)
+    with ordinality j(job_id, tenant_id, payload, key, gate, pass, o);
 
   if p_options ? 'waits' then  -- steps of a flow: settle lets them go on
     v_state := 'blocked';
@@ -140,43 +168,23 @@ begin
     insert into leasehold.deferred (run_at, job_id, tenant_id, lane, attempt, max_attempts, events, why, bound)
     select v_run_at, job_id, coalesce(tenant_id, p_tenants[1]), v_lane.lane, 0, v_max, 1, 'scheduled', v_bound
     from unnest(v_jobs, p_tenants) j(job_id, tenant_id);
+  elsif v_group is not null then
+    v_state := 'blocked';
+    perform leasehold.line_up(
+      v_jobs, p_tenants, v_lane.lane, v_clock, v_max, v_group, v_limit, v_hold,
+      v_gap is not null or v_gate is not null or v_gates is not null
+    );
   else
-    -- The transaction has its id (the insert above gave it one) before it reads the clock: whoever publishes a floor
-    -- can then tell from a snapshot whether a row may still appear behind it.
-    v_clock := pg_sequence_last_value(v_lane.clock);
-    if v_group is not null then
-      v_state := 'blocked';
-      perform leasehold.line_up(
-        v_jobs, p_tenants, v_lane.lane, v_clock, v_max, v_group, v_limit, v_hold,
-        v_gap is not null or v_gate is not null or v_gates is not null
-      );
-    elsif v_one then
-      -- why a range: see newest_passes
-      select pass into v_pass from leasehold.ready
-      where lane = v_lane.lane and (tenant_id, pass) > (p_tenants[1], v_clock) and (tenant_id, pass) <= (p_tenants[1], 9223372036854775807)
-      order by tenant_id desc, pass desc nulls last limit 1;
-      v_pass := greatest(v_pass, v_clock);
-      insert into leasehold.ready (
-        lane, pass, job_id, tenant_id, attempt, max_attempts, events, bound, kind, payload, version, timeout_s, traceparent
-      )
-      select
-        v_lane.lane, v_pass + v_stride * o, job_id, p_tenants[1], 0, v_max, 1, v_bound,
-        case when pg_column_size(payload) <= v_carried then p_kind end, case when pg_column_size(payload) <= v_carried then payload end,
-        v_version, v_timeout, v_options ->> 'traceparent'
-      from unnest(v_jobs, p_payloads) with ordinality j(job_id, payload, o);
-    else
-      insert into leasehold.ready (
-        lane, pass, job_id, tenant_id, attempt, max_attempts, events, bound, kind, payload, version, timeout_s, traceparent
-      )
-      select
-        v_lane.lane, t.pass + t.stride * j.nth, j.job_id, t.tenant_id, 0, v_max, 1, v_bound,
-        case when pg_column_size(payload) <= v_carried then p_kind end, case when pg_column_size(payload) <= v_carried then payload end,
-        v_version, v_timeout, v_options ->> 'traceparent'
-      from leasehold.newest_passes(p_tenants, v_lane.lane, v_clock) t join (
-        select job_id, tenant_id, payload, row_number() over (partition by tenant_id order by o) as nth
-        from unnest(v_jobs, p_tenants, p_payloads) with ordinality u(job_id, tenant_id, payload, o)
-      ) j on j.tenant_id = t.tenant_id;
-    end if;
+    insert into leasehold.ready (
+      lane, pass, job_id, tenant_id, attempt, max_attempts, events, bound, placed, kind, payload, version, timeout_s, traceparent
+    )
+    select
+      v_lane.lane, coalesce(j.pass, v_pass + v_stride * j.o), j.job_id, coalesce(j.tenant_id, p_tenants[1]), 0, v_max, 1,
+      v_bound, v_placed,
+      case when pg_column_size(j.payload) <= v_carried then p_kind end,
+      case when pg_column_size(j.payload) <= v_carried then j.payload end,
+      v_version, v_timeout, v_options ->> 'traceparent'
+    from unnest(v_jobs, p_tenants, p_payloads, v_passes) with ordinality j(job_id, tenant_id, payload, pass, o);
   end if;
 
   if v_existing is null then

@@ -8,7 +8,7 @@ as $$
 declare
   v_taken leasehold.parked;
 begin
-  delete from leasehold.ready where job_id = p_job
+  delete from leasehold.ready where ctid = (select spot from leasehold.ready_of(p_job))
   returning tenant_id, job_id, lane, attempt, max_attempts, events, bound into v_taken;
   if not found then
     delete from leasehold.deferred where job_id = p_job

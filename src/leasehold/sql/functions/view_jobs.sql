@@ -21,7 +21,7 @@ as $$
   left join leasehold.outcome o on o.job_id = j.job_id
   left join leasehold.lease l on l.job_id = j.job_id
   left join leasehold.deferred d on d.job_id = j.job_id
-  left join leasehold.ready r on r.job_id = j.job_id
+  left join lateral leasehold.ready_at(j.job_id, j.queue, j.priority, j.pass) r on true
   left join leasehold.parked p on p.job_id = j.job_id
   left join leasehold.blocked b on b.job_id = j.job_id
   left join leasehold.waiting w on w.job_id = j.job_id
