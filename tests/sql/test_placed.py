@@ -1,4 +1,4 @@
-"""A plain job that waits stands where it says itself, and has no entry in an index of jobs. Whoever asks for it finds it, as
+"""A plain job that waits stands where it says itself, and is in no index of jobs. Whoever asks for it finds it, like
 one that came back, and one that was enqueued before jobs said so."""
 
 from datetime import timedelta
@@ -121,7 +121,8 @@ async def test_the_job_says_where_its_row_stands(cell: Cell, api_db: Database) -
         await jobs.enqueue_for(api_db, tenants, "t.work", ["{}"] * 3, "{}")
     await enqueue(api_db, cell.tenant_a, priority=0)
     [row] = await cell.look(
-        "select count(*) as n from leasehold.job j join leasehold.lane l on (l.queue, l.priority) = (j.queue, j.priority)"
+        "select count(*) as n from leasehold.job j"
+        " join leasehold.lane l on (l.queue, l.priority) = (j.queue, j.priority)"
         " join leasehold.ready r on (r.lane, r.pass, r.job_id) = (l.lane, j.pass, j.job_id) and r.placed"
     )
     assert row["n"] == 7

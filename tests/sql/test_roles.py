@@ -282,7 +282,8 @@ INTERNAL: dict[str, set[Role]] = {
         "delete_jobs", "match_jobs", "make_jobs", "new_id", "new_ids", "newest_passes", "new_token",
         "own_job", "is_kind", "park_over_limit", "purge_bodies", "put_bytes", "put_json", "reserve_keys", "state_of",
         "states", "states_to_act", "lock_waiting", "take_waiting", "view_jobs", "with_error", "has_values",
-        "fingerprint", "finish_plainly", "keep_order", "newest_failures", "ready_ids", "seen_tenant", "waiting_ids",
+        "fingerprint", "finish_plainly", "keep_order", "newest_failures", "ready_at", "ready_ids", "ready_of",
+        "seen_tenant", "waiting_ids",
         "change_waiting", "claim_unique", "defer_waiting", "enqueue_unique", "lock_unique", "make_unique",
         "count_kind", "count_queue", "park_by_kind", "unpark_kinds", "refuse",
     )

@@ -22,6 +22,8 @@ INLINED = {
     "new_id",
     "new_token",
     "now",
+    "ready_at",
+    "ready_of",
     "states",
 }
 #: What a session sets keeps its name whatever the schema is called.

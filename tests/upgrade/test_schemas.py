@@ -53,8 +53,8 @@ async def test_what_waited_before_is_found_after(own: Own, archive: Path, tmp_pa
     )
     await migrate.migrate(own.url(database))
     await own.execute(database, f"{acting}; select leasehold.enqueue('t.work', {payloads})")
-    seen = "select job_id, (leasehold.view_jobs(tenant_id, array[job_id])).state, leasehold.state_of(job_id) from leasehold.job"
-    assert [(state, again) for _, state, again in await own.fetch(database, seen)] == [("queued", "queued")] * 6
+    seen = "select (leasehold.view_jobs(tenant_id, array[job_id])).state, leasehold.state_of(job_id) from leasehold.job"
+    assert [tuple(row) for row in await own.fetch(database, seen)] == [("queued", "queued")] * 6
     await own.execute(database, f"{acting}; select leasehold.cancel(job_id) from leasehold.job")
     assert await own.fetch(database, "select from leasehold.ready") == []
 

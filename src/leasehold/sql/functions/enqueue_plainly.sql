@@ -103,16 +103,24 @@ begin
   )
   select
     j.job_id, p_tenant, p_kind, v_queue, v_priority, j.payload, v_now, v_now,
-    v_max, v_base, v_cap, v_timeout, v_version, v_trace, v_xid, v_pass + v_stride * o
-  from unnest(v_jobs, p_payloads) with ordinality j(job_id, payload, o);
+    v_max, v_base, v_cap, v_timeout, v_version, v_trace, v_xid, j.pass
+  from (  -- taken as they come: lists in a from are written down first
+    select
+      unnest(v_jobs) as job_id, unnest(p_payloads) as payload,
+      generate_series(v_pass + v_stride, v_pass + v_stride::bigint * v_n, v_stride::bigint) as pass
+  ) j;
   insert into leasehold.ready (
     lane, pass, job_id, tenant_id, attempt, max_attempts, events, placed, kind, payload, version, timeout_s, traceparent
   )
   select
-    v_lane, v_pass + v_stride * o, j.job_id, p_tenant, 0, v_max, 1, true,
+    v_lane, j.pass, j.job_id, p_tenant, 0, v_max, 1, true,
     case when pg_column_size(j.payload) <= 1024 then p_kind end, case when pg_column_size(j.payload) <= 1024 then j.payload end,
     v_version, v_timeout, v_trace
-  from unnest(v_jobs, p_payloads) with ordinality j(job_id, payload, o);
+  from (
+    select
+      unnest(v_jobs) as job_id, unnest(p_payloads) as payload,
+      generate_series(v_pass + v_stride, v_pass + v_stride::bigint * v_n, v_stride::bigint) as pass
+  ) j;
   return v_jobs;
 end
 $$;

@@ -6,7 +6,7 @@ as $$
 declare
   v_micros bigint := leasehold.micros(p_at);
 begin
-  return array(select leasehold.new_id(m) from generate_series(v_micros + 1, v_micros + p_n) m);
+  return array(select leasehold.new_id(m) from (select generate_series(v_micros + 1, v_micros + p_n) as m) u);
 end
 $$;
 

@@ -12,7 +12,7 @@ as $$
     where (r.lane, r.pass, r.job_id) >= (l.lane, p_pass, p_job) and (r.lane, r.pass, r.job_id) <= (l.lane, p_pass, p_job)
     order by r.lane, r.pass, r.job_id limit 1
   ) r
-  where l.queue = p_queue and l.priority = p_priority and r.placed
+  where l.queue = p_queue and l.priority = p_priority and p_pass is not null and r.placed
   union all
   select r.ctid, r.lane, r.pass, r.attempt, r.max_attempts, r.events from leasehold.ready r where r.job_id = p_job and not r.placed
 $$;

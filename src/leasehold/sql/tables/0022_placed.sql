@@ -1,15 +1,20 @@
--- A plain job stands in ready where it was enqueued until it is claimed, so the job itself says where: at (lane of its queue and
--- priority, pass, job_id), which is the primary key of ready. Such rows are placed, and need no entry in an index of jobs; whoever
--- looks for a job finds both sorts by ready_of.
+-- A plain job stands in ready where it was enqueued until it is claimed. So the job itself says where: in the lane of its
+-- queue and priority, at its pass. That and its id are the primary key of ready, and such a row, which is placed, needs no
+-- entry in an index of jobs. Whoever looks for a job's row, placed or not, asks ready_at or ready_of.
 --
--- No job has two rows, though no index says so of all of them. One that is placed was inserted together with its job, in one
--- statement after the other, and its key is as unique as the job's. All others are inserted by whoever has just deleted the
--- job's row elsewhere, and are unique among themselves. Nobody places a row again: it is false for those that come back, and
--- for those that were here before.
+-- That no job has two rows is no longer said by one index. A placed row is written once, together with its job, whose id is
+-- unique. All others are written by whoever has just deleted the job's row, here or elsewhere, and are unique among
+-- themselves. Nobody places a row later, and neither queue nor priority of a job ever changes. Jobs of a group or a gate are
+-- not placed: claims look for them by the index.
 
-alter table leasehold.job add column pass bigint;  -- of its row in ready, if that was placed; it stays when the row is gone
+alter table leasehold.job add column pass bigint;  -- where its row was placed, and stays when that is gone; null: it was not
 
+-- False for what was here before and for what comes back.
 alter table leasehold.ready add column placed boolean not null default false;
--- Both tables are ours by now, so whoever waits does so only as long as what waits is read once.
+
+-- Both tables are ours by now: everybody waits for as long as it takes to read once what waits.
 drop index leasehold.ready_job;
 create unique index ready_job on leasehold.ready (job_id) where not placed;
+
+-- Hardly two of its entries are alike. With this off, a page that is full is not read in search of them.
+alter index leasehold.ready_tenant set (deduplicate_items = off);
