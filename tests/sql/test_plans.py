@@ -86,8 +86,9 @@ STATEMENTS = {
         BY_JOB,
     ),
     "state: ready by job": (
-        "select 'queued' from leasehold.ready_of('{job}')",
-        BY_JOB,
+        "select (select 'queued' from leasehold.ready_at(j.job_id, j.queue, j.priority, j.pass))"
+        " from leasehold.job j where j.job_id = '{job}'",
+        BY_JOB[1:],
     ),
     "heads: ready by jobs": (
         "select r.events from unnest(array['{job}']::uuid[]) u(job_id)"
@@ -124,7 +125,7 @@ def test_the_statements_here_are_those_of_the_functions() -> None:
         "(r.tenant_id, r.pass) <= (v_only, 9223372036854775807) order by r.tenant_id, r.pass nulls first",
         "where run_at <= v_now order by run_at limit p_limit for update skip locked",
         "delete from leasehold.ready where ctid = (select spot from leasehold.ready_of(p_job))",
-        "(select 'queued' from leasehold.ready_of(p_job))",
+        "(select 'queued' from leasehold.ready_at(p_job, p_queue, p_priority, p_pass))",
         "left join lateral leasehold.ready_of(u.job_id) r on true",
         "exists (select from leasehold.ready r where r.job_id = p.job_id and r.attempt = 0 and not r.placed)",
         "where worker_id = p_worker and cancel_requested",

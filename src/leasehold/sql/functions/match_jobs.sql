@@ -11,7 +11,7 @@ begin
       select j.job_id from leasehold.job j
       where j.tenant_id = p_tenant and j.job_id < coalesce(p_before, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
         and leasehold.matches(j, p_filter)
-        and (p_states is null or leasehold.state_of(j.job_id) = any(p_states))
+        and (p_states is null or leasehold.state_at(j.job_id, j.queue, j.priority, j.pass) = any(p_states))
       order by j.job_id desc
       limit p_limit
     );
