@@ -1,6 +1,7 @@
 """A plain job that waits stands where it says itself, and is in no index of jobs. Whoever asks for it finds it, like
 one that came back, and one that was enqueued before jobs said so."""
 
+import asyncio
 from datetime import timedelta
 from uuid import UUID
 
@@ -12,6 +13,7 @@ from leasehold.engine.database import Database
 from leasehold.job import State
 from tests.cell import Cell
 from tests.sql.test_life import end, enqueue, register
+from tests.waiting import eventually
 
 #: How a job came to wait in ready, and whether its row is placed.
 WAYS = {
@@ -114,6 +116,24 @@ async def test_it_gets_another_payload_and_stays_where_it_is(cell: Cell, worker_
     [after] = await cell.look("select lane, pass, placed, kind from leasehold.ready")
     assert after == before | {"kind": None}
     assert await jobs.cancel(worker_db, cell.tenant_a, first.job_id) == "canceled"
+
+
+async def test_a_cancel_that_waited_for_another_payload_finds_the_job(
+    cell: Cell, api_db: Database, worker_db: Database
+) -> None:
+    options = {"unique": "u", "on_duplicate": "replace"}
+    [made] = await jobs.enqueue(worker_db, cell.tenant_a, "t.work", ['{"n": 1}'], options)
+
+    async def is_held_up() -> bool:
+        here = "select from pg_stat_activity a join pg_locks l using (pid) where a.datname = current_database()"
+        return await cell.look(f"{here} and not l.granted") != []
+
+    async with api_db.transaction(tenant=cell.tenant_a) as connection:
+        await jobs.enqueue(api_db, cell.tenant_a, "t.work", ['{"n": 2}'], options, connection=connection)
+        canceling = asyncio.create_task(jobs.cancel(worker_db, cell.tenant_a, made.job_id))
+        await eventually(is_held_up, what="a cancel that waits")
+    assert await canceling == "canceled"
+    assert await left(cell, made.job_id) == 0
 
 
 async def test_the_job_says_where_its_row_stands(cell: Cell, api_db: Database) -> None:
