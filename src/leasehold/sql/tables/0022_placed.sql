@@ -15,6 +15,3 @@ alter table leasehold.ready add column placed boolean not null default false;
 -- Both tables are ours by now: everybody waits for as long as it takes to read once what waits.
 drop index leasehold.ready_job;
 create unique index ready_job on leasehold.ready (job_id) where not placed;
-
--- Hardly two of its entries are alike. With this off, a page that is full is not read in search of them.
-alter index leasehold.ready_tenant set (deduplicate_items = off);
