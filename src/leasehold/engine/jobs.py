@@ -69,7 +69,8 @@ async def enqueue_plainly(
     None: that is not what they are, or there is something to be said about them. Nothing was done: ask ``enqueue``.
     """
     made, woken = await db.ask("enqueue_plainly", tenant, kind, payloads, options, wake=wake)
-    return made and [Enqueued(job_id, State.QUEUED, True) for job_id in made], woken
+    queued = State.QUEUED  # an enum is asked for its members slowly
+    return made and [Enqueued(job_id, queued, True) for job_id in made], woken
 
 
 async def enqueue_for(
