@@ -154,7 +154,7 @@ class Settings:
     tenant: str = _setting("default", _text, "a tenant's name or id")
     app: str | None = _setting(None, _text, "module:attribute of your Leasehold app")
     packs: str | None = _setting(None, _text, "names of packs separated by commas, or none (unset: all installed)")
-    slots: int = _setting(200, _count, "a whole number from 1: attempts a worker runs at once")
+    slots: int = _setting(300, _count, "a whole number from 1: attempts a worker runs at once")
     lease_seconds: float = _setting(60.0, _seconds, "seconds of silence after which a worker's leases are taken")
     beat_seconds: float = _setting(20.0, _seconds, "seconds between a worker's beats, at most half of the lease")
     poll_seconds: float = _setting(1.0, _seconds, "seconds between two looks for work")

@@ -95,7 +95,7 @@ async def test_a_tenant_that_is_paused_starts_nothing_and_may_go_on_asking(
     [reason, *_] = await jobs.explain(worker_db, cell.tenant_a, mine[0])
     assert (reason.reason, reason.detail) == ("paused", "the tenant is paused")
     assert await tenants.list_limits(operator) == [
-        Limit(what="tenant", name="a", max_running=1000, paused=True, running=0)
+        Limit(what="tenant", name="a", max_running=1500, paused=True, running=0)
     ]
     await tenants.pause_tenant(operator, cell.tenant_a, paused=False)
     assert [grant.job_id for grant in await claim(worker_db, worker)] == mine
