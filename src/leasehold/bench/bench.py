@@ -21,7 +21,7 @@ class Sizes:
 
     enqueue: int = 1_500
     bulk: int = 20_000
-    drain: int = 20_000
+    drain: int = 60_000
     probes: int = 200
     backlog: int = 1_000_000
     snapshot: int = 220_000

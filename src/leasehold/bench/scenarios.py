@@ -42,7 +42,7 @@ SCENARIOS = {
             title="drain with a history",
             measure=draining.drain_after_history,
             repeats_itself=True,
-            note="the history was written by SQL, set-wise, into job, attempt and outcome; no worker ran it",
+            note="the history was written by SQL, set-wise, into job and outcome; no worker ran it",
         ),
         Scenario(letter="L", title="memory of a worker process", measure=costs.memory),
         Scenario(
