@@ -23,7 +23,7 @@ def test_limits_are_set_shown_paused_and_removed(here: dict[str, str], cell: Cel
     assert [(one["what"], one["name"], one["max_running"], one["paused"]) for one in shown] == [
         ("kind", "demo.hello", 2, True),
         ("queue", "default", 5, False),
-        ("tenant", "a", 1000, True),
+        ("tenant", "a", 1500, True),
     ]
     for arguments in (
         ["remove", "queue", "default"],
