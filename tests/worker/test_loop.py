@@ -169,15 +169,22 @@ async def test_two_exchanges_at_once_hold_no_more_leases_than_slots_and_no_more_
         assert 0 < max(accumulate(step for _, step in moments)) <= most
 
 
-async def test_a_worker_with_plenty_to_do_listens_when_it_has_less(
-    cell: Cell, shop: Shop, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def noting(started: list[str]) -> Leasehold:
+    """An app whose jobs say that they began."""
     app = Leasehold()
-    started: list[str] = []
 
     @app.handler("t.work")
     async def work(ctx: Context) -> None:
         started.append("job")
+
+    return app
+
+
+async def test_a_worker_with_plenty_to_do_listens_when_it_has_less(
+    cell: Cell, shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started: list[str] = []
+    app = noting(started)
 
     class Noted(Listener):
         async def __aenter__(self) -> Self:
@@ -201,12 +208,8 @@ async def test_a_new_worker_begins_its_upkeep_in_the_first_lull(
     cell: Cell, shop: Shop, monkeypatch: pytest.MonkeyPatch, waiting: int
 ) -> None:
     """Connections and plans for upkeep are dear: what waits for the worker goes first."""
-    app = Leasehold()
     started: list[str] = []
-
-    @app.handler("t.work")
-    async def work(ctx: Context) -> None:
-        started.append("job")
+    app = noting(started)
 
     async def promote(db: Database, limit: int = 1000) -> int:
         started.append("upkeep")
