@@ -1,5 +1,6 @@
 """The command line. Heavy imports stand inside the commands, so that --help is quick; the commands are in ``menu``."""
 
+import gc
 from typing import Annotated
 
 import typer
@@ -39,7 +40,5 @@ def _root(
 
 
 def main() -> None:
-    import gc
-
     gc.set_threshold(10_000)  # what commands import stays: no reason to search it for cycles again and again
     app()

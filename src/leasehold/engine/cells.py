@@ -64,10 +64,10 @@ async def add_cell(db: Database, cell: str, place: str, *, admin: str, packs: Se
 
 async def make_database(place: str, *, admin: str, schema: str, packs: Sequence[PackFiles]) -> str:
     """The database at a place with this program's schema, open for our roles; its URL for the administrator."""
-    url = at(admin, place)
-    name = urlsplit(place).path.removeprefix("/")
     from leasehold.engine import migrate  # here: whoever asks where a tenant is has no use for it
 
+    url = at(admin, place)
+    name = urlsplit(place).path.removeprefix("/")
     await migrate.create_database(urlunsplit(urlsplit(url)._replace(path="/postgres")), name)
     await migrate.migrate(url, schema=schema, packs=packs)
     with translated():

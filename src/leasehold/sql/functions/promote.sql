@@ -42,7 +42,7 @@ begin
     from (select distinct lane, tenant_id, clock from placed where charged) p
     join leasehold.tenant t on t.tenant_id = p.tenant_id
     left join lateral (
-      select r.pass from leasehold.ready r  -- a range, for the reason that stands in enqueue
+      select r.pass from leasehold.ready r  -- why a range: see newest_passes
       where r.lane = p.lane
         and (r.tenant_id, r.pass) > (p.tenant_id, p.clock) and (r.tenant_id, r.pass) <= (p.tenant_id, 9223372036854775807)
       order by r.tenant_id desc, r.pass desc nulls last limit 1
