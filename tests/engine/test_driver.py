@@ -1,13 +1,14 @@
-"""The driver knows PostgreSQL's own arrays, and asks the server for nothing on a new connection."""
+"""The driver knows PostgreSQL's own arrays, asks the server for nothing on a new connection, and asks again quickly."""
 
 from datetime import UTC, datetime
 from typing import Any
 from uuid import uuid4
 
+import asyncpg
 import pytest
 
 from leasehold.engine import driver
-from leasehold.engine.database import Database
+from leasehold.engine.database import Database, Role
 from tests.cell import Cell
 
 VALUES: dict[str, list[Any]] = {
@@ -59,3 +60,27 @@ async def test_other_types_are_still_asked_for(worker_db: Database) -> None:
         assert await connection.fetchval("select array[int4range(1, 3)]") is not None
         assert await connection.fetchval("select $1::inet[]", ["10.0.0.1"])
     assert [query for query in asked if "typeinfo" in query], "or the tests above would see nothing"
+
+
+async def test_a_question_asked_again_goes_by_the_statement_that_is_prepared(worker_db: Database) -> None:
+    async with worker_db.transaction() as connection:
+        asked: list[str] = []
+        connection.add_query_logger(lambda record: asked.append(record.query))  # the driver's own way tells it
+        for number in (1, 2, 3):
+            assert [tuple(row) for row in await connection.fetch_again("select $1::int, 'a'", number)] == [
+                (number, "a")
+            ]
+    assert len(asked) == 1, "the first time only: or asyncpg keeps its statements otherwise now, see driver.py"
+
+
+async def test_a_question_whose_answer_has_other_columns_now_is_asked_anew(cell: Cell) -> None:
+    create = "create or replace function pg_temp.shape() returns table ({}) language sql as 'select {}'"
+    connection = await asyncpg.connect(cell.url(Role.WORKER), connection_class=driver.Connection)
+    try:
+        for columns, values in (("a int", "1"), ("a int, b text", "1, ''x''")):
+            await connection.execute("drop function if exists pg_temp.shape()")
+            await connection.execute(create.format(columns, values))
+            [row] = await connection.fetch_again("select f.* from pg_temp.shape() f")
+            assert list(row.keys()) == [column.split()[0] for column in columns.split(", ")]
+    finally:
+        await connection.close()

@@ -174,28 +174,35 @@ class Database:
         self, function: str, *args: Any, tenant: UUID | None = None, connection: asyncpg.Connection | None = None
     ) -> list[asyncpg.Record]:
         """Rows of one SQL function, called in a transaction of its own, or in that of ``connection``."""
-        return await self._call(_Call(function, args, tenant), connection)
+        if connection is not None:
+            return await self._call_within(_Call(function, args, tenant), connection)
+        return await self._call(_Call(function, args, tenant))
 
     async def call_and_wake(
         self, function: str, *args: Any, tenant: UUID | None = None, wake: Wake
     ) -> list[asyncpg.Record]:
         """The same in a transaction of its own that wakes workers if it can; ``woken`` is its last column."""
-        return await self._call(_Call(function, args, tenant, wake), None)
+        return await self._call(_Call(function, args, tenant, wake))
 
     async def ask(self, function: str, *args: Any, wake: Wake | None = None) -> tuple[Any, bool]:
         """What one SQL function that is no set returns, and whether workers were woken. As quick as a call can be."""
-        [row] = await self._call(_Call(function, args, None, wake, is_set=False), None)
+        [row] = await self._call(_Call(function, args, None, wake, is_set=False))
         return row[0], wake is not None and row[1]
 
-    async def _call(self, call: _Call, connection: asyncpg.Connection | None) -> list[asyncpg.Record]:
-        if connection is not None:
-            return await self._call_within(call, connection)
+    async def _call_within(self, call: _Call, connection: asyncpg.Connection) -> list[asyncpg.Record]:
+        with translated():
+            if call.tenant is not None:
+                await self._set_tenant(connection, call.tenant)
+            statement, args = self._written(call._replace(tenant=None))
+            return list(await connection.fetch(statement, *args))
+
+    async def _call(self, call: _Call) -> list[asyncpg.Record]:
         rolled_back = 0
         while True:
             epoch = self.epoch
             try:
                 with translated():
-                    return await self._call_alone(call)
+                    return await self._call_once(call)
             except Moved:
                 await self._follow(epoch)
             except LeaseholdError as problem:
@@ -204,20 +211,23 @@ class Database:
                     raise
                 # else nothing of it happened
 
-    async def _call_within(self, call: _Call, connection: asyncpg.Connection) -> list[asyncpg.Record]:
-        with translated():
-            if call.tenant is not None:
-                await self._set_tenant(connection, call.tenant)
-            return await self._fetch(connection, call._replace(tenant=None))
-
-    async def _call_alone(self, call: _Call) -> list[asyncpg.Record]:
-        if not self.target.pooled:
-            async with self._opened().connection() as own:
-                return await self._fetch(own, call, enter=self.target.cell is not None)
-        # Behind a pooler even one statement takes a transaction: the driver prepares it in one message and runs it
-        # in another, and outside a transaction the second may reach a server that prepared somebody else's.
-        async with self._opened().connection() as own, self._within(own, call.tenant):
-            return await self._fetch(own, call._replace(tenant=None))
+    async def _call_once(self, call: _Call) -> list[asyncpg.Record]:
+        pool = self._opened()
+        if self.target.pooled:
+            # Even one statement takes a transaction: the driver prepares it in one message and runs it in another, and
+            # outside a transaction the second may reach a server that prepared somebody else's.
+            async with pool.connection() as own, self._within(own, call.tenant):
+                return await self._call_within(call._replace(tenant=None), own)
+        own = pool.take_idle() or await pool.take()
+        try:
+            statement, args = self._written(call, enter=self.target.cell is not None)
+            rows: list[asyncpg.Record] = await own.fetch_again(statement, *args)
+            return rows
+        except BaseException as problem:
+            pool.give_up(own, problem)
+            raise
+        finally:
+            pool.give_back(own)
 
     async def value(self, function: str, *args: Any, tenant: UUID | None = None) -> Any:
         """The one value of one SQL function."""
@@ -293,7 +303,8 @@ class Database:
             raise RuntimeError("the database is not open: use `async with`")
         return self._pool
 
-    async def _fetch(self, connection: asyncpg.Connection, call: _Call, *, enter: bool = False) -> list[asyncpg.Record]:
+    def _written(self, call: _Call, *, enter: bool = False) -> tuple[str, tuple[Any, ...]]:
+        """The statement, and its arguments."""
         function, args, tenant, wake, is_set = call
         schema = self.target.schema
         statement = _statement(schema, function, len(args), is_set, wake is not None, tenant is not None, enter)
@@ -303,8 +314,7 @@ class Database:
             args = (*args, str(tenant))
         if enter:
             args = (*args, self.epoch)
-        rows: list[asyncpg.Record] = await connection.fetch(statement, *args)
-        return rows
+        return statement, args
 
 
 @cache

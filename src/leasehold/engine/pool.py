@@ -7,6 +7,7 @@ connection up, so there is nothing to repair.
 
 import asyncio
 import time
+from collections import deque
 from collections.abc import Awaitable, Callable
 from types import TracebackType
 from typing import NamedTuple
@@ -35,8 +36,8 @@ class Pool:
         self._connect = connect
         self._closed = False
         self._size = size
-        self._waiting = 0
-        self._permits = asyncio.Semaphore(size)
+        self._free = size  # more may be used at the same time
+        self._turns: deque[asyncio.Future[None]] = deque()  # of those who wait
         self._idle: list[tuple[asyncpg.Connection, float]] = []  # and since when
         self._used: set[asyncpg.Connection] = set()
         self._outdated: set[asyncpg.Connection] = set()  # not to be used again
@@ -46,7 +47,7 @@ class Pool:
         return _Lent(self)
 
     def usage(self) -> Usage:
-        return Usage(self._size, len(self._used), len(self._idle), self._waiting)
+        return Usage(self._size, len(self._used), len(self._idle), sum(not turn.done() for turn in self._turns))
 
     def renew(self) -> None:
         """Connect anew from now on; one that is in use is given up when its user is done."""
@@ -67,21 +68,46 @@ class Pool:
             connection.terminate()
         self._idle.clear()
 
+    def take_idle(self) -> asyncpg.Connection | None:
+        """One that is at hand, if nobody waits for it. As ``take``, without a wait or a coroutine."""
+        if not self._free or self._closed or (connection := self._newest()) is None:
+            return None
+        self._free -= 1
+        self._used.add(connection)
+        return connection
+
     async def take(self) -> asyncpg.Connection:
-        self._waiting += 1
-        try:
-            await self._permits.acquire()
-        finally:
-            self._waiting -= 1
+        """One to ``give_back``, after ``give_up`` if something went wrong."""
+        await self._take_turn()
         try:
             if self._closed:
                 raise asyncpg.InterfaceError("the pool is closed")
             connection = self._newest() or await self._connect()
         except BaseException:
-            self._permits.release()
+            self._next_turn()
             raise
         self._used.add(connection)
         return connection
+
+    def give_up(self, connection: asyncpg.Connection, problem: BaseException) -> None:
+        """Not to be used again, if what went wrong means that its call may not be finished."""
+        if not isinstance(problem, Exception) or isinstance(problem, _CUT_OFF):
+            connection.terminate()
+
+    def give_back(self, connection: asyncpg.Connection) -> None:
+        self._used.discard(connection)
+        unfit = self._closed or connection in self._outdated
+        self._outdated.discard(connection)
+        if connection.is_closed():
+            pass
+        elif unfit or connection.is_in_transaction():
+            connection.terminate()
+        else:
+            now = time.monotonic()
+            self._idle.append((connection, now))
+            if self._idle[0][1] < now - _IDLE_SECONDS:
+                self._idle.pop(0)[0].terminate()
+        self._next_turn()
 
     def _newest(self) -> asyncpg.Connection | None:
         while self._idle:
@@ -90,18 +116,27 @@ class Pool:
                 return connection
         return None
 
-    def give_back(self, connection: asyncpg.Connection) -> None:
-        self._used.discard(connection)
-        unfit = self._closed or connection in self._outdated
-        self._outdated.discard(connection)
-        if not connection.is_closed() and (unfit or connection.is_in_transaction()):
-            connection.terminate()
-        if not connection.is_closed():
-            now = time.monotonic()
-            self._idle.append((connection, now))
-            if self._idle[0][1] < now - _IDLE_SECONDS:
-                self._idle.pop(0)[0].terminate()
-        self._permits.release()
+    async def _take_turn(self) -> None:
+        """Whoever waits gets the turn of whoever is done, in order; ``_free`` is 0 as long as anybody waits."""
+        if self._free:
+            self._free -= 1
+            return
+        turn = asyncio.get_running_loop().create_future()
+        self._turns.append(turn)
+        try:
+            await turn
+        except asyncio.CancelledError:
+            if not turn.cancelled():  # it came at the same moment
+                self._next_turn()
+            raise
+
+    def _next_turn(self) -> None:
+        while self._turns:
+            turn = self._turns.popleft()
+            if not turn.done():
+                turn.set_result(None)
+                return
+        self._free += 1
 
 
 class _Lent:
@@ -119,6 +154,6 @@ class _Lent:
     async def __aexit__(
         self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if problem is not None and (not isinstance(problem, Exception) or isinstance(problem, _CUT_OFF)):
-            self._connection.terminate()
+        if problem is not None:
+            self._pool.give_up(self._connection, problem)
         self._pool.give_back(self._connection)
