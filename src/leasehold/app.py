@@ -223,10 +223,9 @@ class Leasehold:
         **options: Any,
     ) -> Enqueued:
         """Ask for one job. With ``conn``, an open transaction of the caller's own, the job commits or not with it."""
-        keys = None if key is None else [key]
-        return (await self.enqueue_many(kind, [value], tenant=tenant, keys=keys, conn=conn, **options))[0]
+        return (await self._enqueue(kind, [value], tenant, None if key is None else [key], conn, options))[0]
 
-    async def enqueue_many(
+    def enqueue_many(
         self,
         kind: str,
         values: Sequence[Any],
@@ -235,13 +234,25 @@ class Leasehold:
         keys: Sequence[str | None] | None = None,
         conn: Any = None,
         **options: Any,
-    ) -> list[Enqueued]:
+    ) -> Coroutine[Any, Any, list[Enqueued]]:
         """Ask for one job for each value, all or none."""
+        return self._enqueue(kind, values, tenant, keys, conn, options)
+
+    async def _enqueue(
+        self,
+        kind: str,
+        values: Sequence[Any],
+        tenant: str | UUID | None,
+        keys: Sequence[str | None] | None,
+        conn: Any,
+        options: dict[str, Any],
+    ) -> list[Enqueued]:
         payloads, plain = self.prepare(kind, values, options)
         if conn is not None:
             given = self._foreign(kind, payloads, plain, tenant, keys)
             return await foreign.enqueue_async(conn, given, schema=self.settings.schema)
-        client = await (self._backend or await self._open()).client(tenant)
+        backend = self._backend or await self._open()
+        client = backend.known_client(tenant) or await backend.client(tenant)
         return await client.backend.enqueue(client.tenant_id, kind, payloads, plain, keys)
 
     def flow(self, name: str, *, deadline: float | timedelta | datetime | None = None) -> "AppFlow":
@@ -276,15 +287,17 @@ class Leasehold:
     def prepare(self, kind: str, values: Sequence[Any], options: Mapping[str, Any]) -> tuple[list[str], dict[str, Any]]:
         """Payloads as JSON text and options under SQL's names; a known kind's own options are the defaults."""
         handler = self.handlers.get(kind)
-        options = _long_names(options)
+        given = _long_names(options) if options else {}
         if tracing.is_on():
-            options = {"traceparent": tracing.traceparent(), **options}
+            given = {"traceparent": tracing.traceparent(), **given}
         if handler is None:
             payloads = [encode({} if value is None else value) for value in values]
-            return payloads, plain_options(options)
+            return payloads, plain_options(given)
         if handler.gate_of is not None:
-            options = handler.gates(values) | options
-        return handler.encode_payloads(values), plain_options(handler.job_options | options)
+            given = handler.gates(values) | given
+        if given or handler.job_options:
+            given = plain_options(handler.job_options | given)
+        return handler.encode_payloads(values), given
 
     def prepare_one(self, kind: str, value: Any, options: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
         """The same for one step of a flow."""

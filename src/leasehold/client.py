@@ -89,6 +89,10 @@ class Backend:
         """One tenant's view; by default that of ``LEASEHOLD_TENANT``."""
         return self._clients.get(tenant) or await self._find(tenant)
 
+    def known_client(self, tenant: str | UUID | None) -> "Client | None":
+        """That of a tenant that was asked for before."""
+        return self._clients.get(tenant)
+
     async def enqueue(
         self,
         tenant: UUID,

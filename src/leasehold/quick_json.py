@@ -5,27 +5,30 @@ time there, and most payloads are models of texts, numbers and times.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 from pydantic import TypeAdapter
 from pydantic_core import PydanticSerializationError, SchemaSerializer, core_schema
 
 from leasehold.payload import LIMIT
 
-#: What pydantic makes of these is JSON that PostgreSQL keeps exactly, but for what _must_be_asked finds.
+#: What pydantic makes of these is JSON that PostgreSQL keeps exactly, but for what _unsuspicious finds.
 _PLAIN = {
     "model", "model-fields", "model-field", "default", "nullable", "list", "str", "int", "float", "bool", "none",
     "uuid", "date", "time", "datetime", "timedelta",
 }  # fmt: skip
+#: Of fields whose values are seen to be what they were declared as without pydantic.
+_SEEN = {"str": str, "int": int, "float": float, "bool": bool}
 
 
 class QuickJson:
     """The JSON text of values of a plain type."""
 
-    __slots__ = ("_many", "_one")
+    __slots__ = ("_fields", "_many", "_model", "_one")
 
     def __init__(self, adapter: TypeAdapter[Any]) -> None:
         self._one = adapter.serializer
+        self._model, self._fields = adapter.core_schema.get("cls"), _seen_fields(adapter.core_schema)
         self._many = SchemaSerializer(core_schema.list_schema(adapter.core_schema))
 
     @classmethod
@@ -35,13 +38,36 @@ class QuickJson:
 
     def text(self, value: Any) -> str | None:
         """None where it must be looked into after all."""
-        return raw.decode() if (raw := _unsuspicious(self._one, value)) else None
+        warnings: Literal["error", False] = False if self._is_as_declared(value) else "error"
+        return raw.decode() if (raw := _unsuspicious(self._one, value, warnings)) else None
 
     def texts(self, values: Sequence[Any]) -> list[str] | None:
         """The same for many. They are looked at together: to look at each takes longer than to make its text."""
-        if _unsuspicious(self._many, values) is None:
+        if _unsuspicious(self._many, values, "error") is None:
             return None
         return [self._one.to_json(value, warnings=False).decode() for value in values]
+
+    def _is_as_declared(self, value: Any) -> bool:
+        """Whether that can be seen. To ask pydantic for errors takes longer than to make the text."""
+        if self._fields is None or type(value) is not self._model:
+            return False
+        given = value.__dict__
+        for name, type_ in self._fields:
+            if type(given.get(name)) is not type_:
+                return False
+        return len(given) == len(self._fields)
+
+
+def _seen_fields(schema: Mapping[str, Any]) -> list[tuple[str, type]] | None:
+    """The fields of a model that has texts, numbers and truths only."""
+    if schema["type"] != "model" or schema["schema"]["type"] != "model-fields":
+        return None
+    found = {name: _inner_type(field["schema"]) for name, field in schema["schema"]["fields"].items()}
+    return [(name, _SEEN[type_]) for name, type_ in found.items()] if set(found.values()) <= set(_SEEN) else None
+
+
+def _inner_type(schema: Mapping[str, Any]) -> str:
+    return str(schema["schema"]["type"] if schema["type"] == "default" else schema["type"])
 
 
 def _is_plain(schema: Mapping[str, Any]) -> bool:
@@ -54,14 +80,12 @@ def _is_plain(schema: Mapping[str, Any]) -> bool:
     return all(map(_is_plain, [*inner, *schema.get("fields", {}).values()]))
 
 
-def _unsuspicious(serializer: SchemaSerializer, value: Any) -> bytes | None:
+def _unsuspicious(serializer: SchemaSerializer, value: Any, warnings: Literal["error", False]) -> bytes | None:
     try:
-        raw = serializer.to_json(value, warnings="error")  # a field that is not of its type after all
+        raw = serializer.to_json(value, warnings=warnings)  # an error: a field is not of its type after all
     except PydanticSerializationError:
         return None
-    return None if len(raw) > LIMIT or _must_be_asked(raw) else raw
-
-
-def _must_be_asked(raw: bytes) -> bool:
-    """A float that is no number becomes null or one of these words, and no text may hold a NUL. More look the same."""
-    return b"null" in raw or b"NaN" in raw or b"Infinity" in raw or b"\\u0000" in raw
+    # A float that is no number becomes null or one of these words, and no text may hold a NUL. More look the same.
+    if len(raw) > LIMIT or b"null" in raw or b"NaN" in raw or b"Infinity" in raw or b"\\u0000" in raw:
+        return None
+    return raw

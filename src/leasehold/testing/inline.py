@@ -47,16 +47,18 @@ class Inline:
             lease_s=_LEASE_SECONDS,
         )
         self._stack.push_async_callback(workers.end_worker, self._db, self._worker)
-        usual = self._app.enqueue_many
+        usual = self._app._enqueue
 
-        async def enqueue_many(kind: str, values: Sequence[Any], *, conn: Any = None, **more: Any) -> list[Enqueued]:
-            made = await usual(kind, values, conn=conn, **more)
+        async def enqueue(
+            kind: str, values: Sequence[Any], tenant: Any, keys: Any, conn: Any, options: dict[str, Any]
+        ) -> list[Enqueued]:
+            made = await usual(kind, values, tenant, keys, conn, options)
             if conn is None and not _inside.get():  # what a handler enqueues is run by the loop that runs the handler
                 await self.run_queued()
             return made
 
-        self._app.__dict__["enqueue_many"] = enqueue_many
-        self._stack.callback(self._app.__dict__.pop, "enqueue_many", None)
+        self._app.__dict__["_enqueue"] = enqueue
+        self._stack.callback(self._app.__dict__.pop, "_enqueue", None)
         return self
 
     async def __aexit__(
