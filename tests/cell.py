@@ -147,6 +147,13 @@ class Cell:
         """Move the engine's clock forward; nobody waits."""
         await self.change(f"update leasehold_test.clock set offset_s = offset_s + {seconds}")
 
+    async def exceed_quota(self, waiting: int) -> None:
+        """Let tenant a have more waiting than it may, until the jobs that wait are counted next."""
+        await self.change(
+            f"insert into leasehold.over_quota values ('{self.tenant_a}', {waiting}, leasehold.now());"
+            f"update leasehold.tenant set may_queue = false where tenant_id = '{self.tenant_a}'"
+        )
+
     def environment(self) -> dict[str, str]:
         """What a real process needs to use this database."""
         return {f"LEASEHOLD_{role.upper()}_URL": self.url(role) for role in (Role.API, Role.WORKER, Role.OPERATOR)}

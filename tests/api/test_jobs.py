@@ -288,7 +288,7 @@ async def test_a_scope_is_for_what_it_says(cell: Cell, services: Services, a: ht
 
 
 async def test_a_tenant_over_its_quota_is_told_to_wait(a: httpx.AsyncClient, cell: Cell) -> None:
-    await cell.change(f"insert into leasehold.over_quota values ('{cell.tenant_a}', 7, now())")
+    await cell.exceed_quota(7)
     refused = await a.post("/v1/jobs", json={"kind": "t.work"})
     problem(refused, 429, "quota_exceeded")
     assert refused.headers["retry-after"] == "5"

@@ -455,7 +455,7 @@ async def jobless(cell: Cell, n: int) -> None:
 async def test_a_tenant_over_its_quota_gets_its_events_later(cell: Cell) -> None:
     async with receiving() as receiver, hooks_to(cell, receiver) as hooks:
         await hooks.add(receiver)
-        await cell.change(f"insert into leasehold.over_quota values ('{cell.tenant_a}', 1, leasehold.now());")
+        await cell.exceed_quota(1)
         sent = await hooks.emit()
         await jobless(cell, 1)
         async with working(cell, hooks.settings):  # counts, and finds that it is not

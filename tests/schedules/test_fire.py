@@ -11,6 +11,7 @@ from leasehold.client import Client
 from leasehold.engine import jobs, schedules, workers
 from leasehold.engine.database import Database
 from leasehold.engine.schedules import Due, fire_due
+from leasehold.engine.upkeep import count_waiting
 from leasehold.errors import BadInput, Conflict, NotFound
 from leasehold.job import Ended, State
 from tests.cell import Cell
@@ -233,14 +234,12 @@ async def test_a_job_that_cannot_be_made_is_refused_with_the_reason_and_the_sche
     await set_clock(cell, NOON)
     await client.schedules.put("hourly", "t.work", cron="@hourly", overlap="queue")
     await client.schedules.put("other", "t.work", cron="@hourly", overlap="queue")
-    await cell.change(
-        f"insert into leasehold.over_quota (tenant_id, waiting, at) values ('{cell.tenant_a}', 100001, leasehold.now())"
-    )
+    await cell.exceed_quota(100001)
     await cell.pass_time(3600)
     assert await fire_due(worker_db) == 0
     [tick] = await client.schedules.ticks("hourly")
     assert (tick.outcome, tick.detail) == ("refused", "tenant a has 100001 jobs waiting, its quota is 100000")
-    await cell.change("delete from leasehold.over_quota")
+    assert await count_waiting(worker_db) == 0
     await cell.pass_time(3600)
     assert await fire_due(worker_db) == 2
 

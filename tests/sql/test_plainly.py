@@ -99,7 +99,7 @@ async def test_what_is_wrong_is_said_by_the_long_way(cell: Cell, api_db: Databas
 
 
 async def test_a_tenant_over_its_quota_is_refused_on_both_ways(cell: Cell, api_db: Database) -> None:
-    await cell.change(f"insert into leasehold.over_quota values ('{cell.tenant_a}', 2, now())")
+    await cell.exceed_quota(2)
     assert await plainly(api_db, cell, ["{}"]) is None
     with pytest.raises(LeaseholdError):
         await jobs.enqueue(api_db, cell.tenant_a, "t.work", ["{}"], {})

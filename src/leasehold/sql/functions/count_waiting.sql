@@ -28,6 +28,8 @@ begin
   insert into leasehold.over_quota (tenant_id, waiting, at)
   select t, n, leasehold.now() from unnest(v_tenants, v_waiting) u(t, n)
   on conflict (tenant_id) do nothing;
+  update leasehold.tenant t set may_queue = not may_queue
+  where may_queue = exists (select from leasehold.over_quota o where o.tenant_id = t.tenant_id);
   return coalesce(cardinality(v_tenants), 0);
 end
 $$;

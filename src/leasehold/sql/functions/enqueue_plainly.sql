@@ -21,15 +21,15 @@ declare
   v_jobs     uuid[];
   v_lane     integer;
   v_queue    text := 'default';
-  v_priority smallint := 2;
+  v_priority smallint := 2::smallint;  -- with its type, or each call would have to cast it
   v_clock    bigint;
   v_stride   integer;
   v_options  jsonb;
-  v_max      smallint := 5;
-  v_base     real := 1;
-  v_cap      real := 3600;
-  v_timeout  real := 600;
-  v_version  smallint := 1;
+  v_max      smallint := 5::smallint;
+  v_base     real := 1::real;
+  v_cap      real := 3600::real;
+  v_timeout  real := 600::real;
+  v_version  smallint := 1::smallint;
   v_trace    text;
   v_pass     bigint;
 begin
@@ -64,8 +64,7 @@ begin
       return null;
     end if;
   end if;
-  select stride into v_stride from leasehold.tenant t
-  where tenant_id = p_tenant and not exists (select from leasehold.over_quota o where o.tenant_id = t.tenant_id);
+  select stride into v_stride from leasehold.tenant where tenant_id = p_tenant and may_queue;
   select lane, pg_sequence_last_value(clock) into v_lane, v_clock from leasehold.lane where queue = v_queue and priority = v_priority;
   if v_stride is null or v_lane is null then
     return null;

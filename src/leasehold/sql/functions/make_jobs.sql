@@ -82,8 +82,7 @@ begin
   -- One tenant, and one job, are the most common: they do without the functions that see to many.
   v_one := cardinality(p_tenants) = 1;
   if v_one then
-    select stride into v_stride from leasehold.tenant t
-    where tenant_id = p_tenants[1] and not exists (select from leasehold.over_quota o where o.tenant_id = t.tenant_id);
+    select stride into v_stride from leasehold.tenant where tenant_id = p_tenants[1] and may_queue;
   end if;
   if v_stride is null then
     perform leasehold.check_tenants(p_tenants);

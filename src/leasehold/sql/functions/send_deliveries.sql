@@ -20,7 +20,7 @@ begin
         select from leasehold.endpoint e
         where e.endpoint_id = d.endpoint_id and e.state = 'enabled' and (not e.ordered or leasehold.is_next(d))
       )
-      and not exists (select from leasehold.over_quota o where o.tenant_id = d.tenant_id)
+      and exists (select from leasehold.tenant t where t.tenant_id = d.tenant_id and t.may_queue)
     for update of d skip locked
   )
   select
