@@ -214,7 +214,7 @@ class Worker:
     async def _maintain(self, me: Callable[[], UUID | None]) -> None:
         from leasehold.worker.maintain import maintain  # here: it comes after the first jobs, and so do its imports
 
-        await maintain(self._db, self._settings, me, self._wake)
+        await maintain(self._db, self._settings, me, self._wake, busy=not self._lull.is_set())
 
     # -- work ---------------------------------------------------------------------------------------------------
 

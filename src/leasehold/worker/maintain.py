@@ -4,7 +4,7 @@ import asyncio
 import logging
 import random
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -61,11 +61,11 @@ def chores(settings: Settings) -> list[Chore]:
         Chore(name="unpark", every_s=settings.poll_seconds, work=upkeep.unpark, wakes=True),
         Chore(name="reap", every_s=beat, work=upkeep.reap, wakes=True),
         Chore(name="reap strays", every_s=15.0, work=upkeep.reap_strays, wakes=True),
-        Chore(name="count waiting", every_s=1.0, work=upkeep.count_waiting, duty="housekeeping"),
         Chore(name="make partitions", every_s=600.0, work=upkeep.make_partitions, duty="housekeeping"),
+        Chore(name="collect", every_s=1.0, work=webhooks.collect_job_events, duty="housekeeping", wakes=True),
+        Chore(name="count waiting", every_s=1.0, work=upkeep.count_waiting, duty="housekeeping"),
         Chore(name="drop partitions", every_s=3600.0, work=drop, duty="housekeeping"),
         Chore(name="purge", every_s=60.0, work=purge, duty="housekeeping"),
-        Chore(name="collect", every_s=1.0, work=webhooks.collect_job_events, duty="housekeeping", wakes=True),
         Chore(name="purge events", every_s=60.0, work=purge_events, duty="housekeeping"),
         Chore(name="purge flows", every_s=60.0, work=purge_flows, duty="housekeeping"),
         Chore(name="purge outside", every_s=60.0, work=politeness.purge_outside, duty="housekeeping"),
@@ -75,15 +75,23 @@ def chores(settings: Settings) -> list[Chore]:
 
 
 async def maintain(
-    db: Database, settings: Settings, worker_id: Callable[[], UUID | None], wake: Callable[[], None]
+    db: Database, settings: Settings, worker_id: Callable[[], UUID | None], wake: Callable[[], None], *, busy: bool
 ) -> None:
-    """Do each chore when it is due; call ``wake`` when work appeared."""
+    """Do each chore when it is due; call ``wake`` when work appeared. A ``busy`` worker does not begin with all."""
     todo = chores(settings)
+    if busy:
+        _begin_apart(todo, min(settings.poll_seconds, 1.0))
     while True:
         for chore in todo:
             if time.monotonic() >= chore.due_at:
                 await _do(db, chore, worker_id, wake)
         await asyncio.sleep(settings.poll_seconds * random.uniform(0.8, 1.2))
+
+
+def _begin_apart(todo: Sequence[Chore], seconds: float) -> None:
+    """What one does for all begins one after the other: together it would hold a good part of a second's jobs up."""
+    for number, chore in enumerate(chore for chore in todo if chore.duty):
+        chore.due_at = time.monotonic() + number * seconds
 
 
 async def _do(db: Database, chore: Chore, worker_id: Callable[[], UUID | None], wake: Callable[[], None]) -> None:
