@@ -87,7 +87,7 @@ class Backend:
 
     async def client(self, tenant: str | UUID | None = None) -> "Client":
         """One tenant's view; by default that of ``LEASEHOLD_TENANT``."""
-        return self._clients.get(tenant) or await self._find(tenant)
+        return self.known_client(tenant) or await self._find(tenant)
 
     def known_client(self, tenant: str | UUID | None) -> "Client | None":
         """That of a tenant that was asked for before."""

@@ -216,9 +216,9 @@ class Database:
         if self.target.pooled:
             # Even one statement takes a transaction: the driver prepares it in one message and runs it in another, and
             # outside a transaction the second may reach a server that prepared somebody else's.
-            async with pool.connection() as own, self._within(own, call.tenant):
-                return await self._call_within(call._replace(tenant=None), own)
-        own = pool.take_idle() or await pool.take()
+            async with pool.connection() as own, self._within(own, None):
+                return await self._call_within(call, own)
+        own = pool.take_idle() or await pool.take()  # as pool.connection(), without its coroutines
         try:
             statement, args = self._written(call, enter=self.target.cell is not None)
             rows: list[asyncpg.Record] = await own.fetch_again(statement, *args)
