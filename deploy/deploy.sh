@@ -22,13 +22,16 @@ docker compose "$@" build migrate
 docker compose up --detach --wait postgres
 docker compose run --rm migrate
 
-# Prometheus reads the server's metrics with an operator's key, which only it needs.
+# Prometheus reads the server's metrics with a key for nothing else, which its user in the container alone can read.
+readonly PROMETHEUS=65534
 mkdir -p secrets
-if [[ ! -s secrets/metrics_key ]]; then
-  docker compose run --rm --no-deps --no-TTY server keys create prometheus --operator >secrets/metrics_key.new
-  chmod 644 secrets/metrics_key.new # Prometheus is nobody in its container; the folder above is yours alone
-  chmod 755 secrets
-  mv secrets/metrics_key.new secrets/metrics_key
+chmod 711 secrets
+if [[ "$(stat --format %a:%u secrets/metrics_key 2>/dev/null)" != "400:$PROMETHEUS" ]]; then
+  [[ ! -e secrets/metrics_key ]] || echo "making a new key for Prometheus: revoke the old one (keys list --operator)"
+  as_root=()
+  ((EUID == 0)) || as_root=(sudo)
+  key=$(docker compose run --rm --no-deps --no-TTY server keys create prometheus --operator --scope metrics)
+  "${as_root[@]}" install -m 400 -o "$PROMETHEUS" -g "$PROMETHEUS" /dev/stdin secrets/metrics_key <<<"$key"
 fi
 
 docker compose "$@" up --detach --wait --remove-orphans
