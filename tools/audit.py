@@ -1,33 +1,44 @@
-"""`python -m tools.audit`: known vulnerabilities of everything that is pinned, where the advisory database answers.
+"""`python -m tools.audit`: known vulnerabilities of everything that is pinned, by the advisory database of the index.
 
-A vulnerability fails. A database that cannot be asked, or that does not know a package, is said and does not.
+Exits with 1 where there is a vulnerability, and with 3 where nothing was audited: the database cannot be asked, or
+knows none of the packages. Single packages that it does not know are named.
 """
 
 import json
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[1]
 PINNED = ("image.txt", "dev.txt")
 _PATIENCE_SECONDS = 120
+NOT_AUDITED = 3
 
 
 def main() -> int:
-    found = asked()
+    code, said = verdict(asked())
+    sys.stdout.write(said)
+    return code
+
+
+def verdict(found: Sequence[dict[str, Any]] | None) -> tuple[int, str]:
+    """The exit code and the words for what pip-audit said of each package."""
     if found is None:
-        sys.stdout.write("not audited: pip-audit or the advisory database cannot be reached here\n")
-        return 0
+        return NOT_AUDITED, "not audited: pip-audit or the advisory database cannot be reached here\n"
     unknown = [package["name"] for package in found if "skip_reason" in package]
+    if len(unknown) == len(found):
+        return NOT_AUDITED, f"not audited: the advisory database here knows none of the {len(found)} packages\n"
+    lines = []
     bad = [(package, one) for package in found for one in package.get("vulns", ())]
     for package, one in bad:
         fixed = ", ".join(one["fix_versions"]) or "no version"
-        sys.stdout.write(f"{package['name']} {package['version']}: {one['id']}, fixed in {fixed}\n")
-    sys.stdout.write(f"{len(found) - len(unknown)} packages audited, {len(bad)} vulnerabilities\n")
+        lines.append(f"{package['name']} {package['version']}: {one['id']}, fixed in {fixed}")
+    lines.append(f"{len(found) - len(unknown)} packages audited, {len(bad)} vulnerabilities")
     if unknown:
-        sys.stdout.write(f"not audited, for the advisory database here does not know them: {len(unknown)} packages\n")
-    return 1 if bad else 0
+        lines.append(f"not audited, for the advisory database does not know them: {', '.join(sorted(unknown))}")
+    return (1 if bad else 0), "\n".join(lines) + "\n"
 
 
 def asked() -> list[dict[str, Any]] | None:
