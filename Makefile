@@ -6,6 +6,9 @@ TESTS   ?= tests
 REPS    ?= 3
 MINUTES ?= 2
 
+# Tests start hundreds of processes: none of them shall compile its modules anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := menu
 .PHONY: menu setup up test check verify lock audit sbom bench chaos screenshots
 
@@ -13,11 +16,12 @@ menu:
 	@echo "make setup        the development environment in $(VENV)"
 	@echo "make up           PostgreSQL, schema and a worker, until Ctrl-C"
 	@echo "make test         the tests, on a real PostgreSQL of their own; the long ones are left to make verify"
-	@echo "make check        format, lint, types, import contracts, the types of the TypeScript SDK, known vulnerabilities"
+	@echo "make check        format, lint, types, import contracts, the types of the TypeScript SDK"
 	@echo "make verify       the long tests, those of SQL again on every other PostgreSQL found, two minutes of chaos, the"
 	@echo "                  wheel, and the TypeScript SDK (needs Node 20)"
 	@echo "make lock         pin all dependencies again, with hashes, in requirements/"
-	@echo "make audit        known vulnerabilities in what is pinned  (asks the advisory database of the index)"
+	@echo "make audit        known vulnerabilities in what is pinned, by the advisory database of the index; fails where"
+	@echo "                  that does not answer"
 	@echo "make sbom         what the image holds, as CycloneDX, in dist/"
 	@echo "make bench        how fast is it here?  SCENARIOS=A,C REPS=1 OPTIONS=--quick"
 	@echo "make chaos        real processes under faults, then a check of all that happened  MINUTES=10 SEED=7"
@@ -29,7 +33,7 @@ up: $(VENV)/.runtime
 	@$(BIN)/leasehold up
 
 test: $(VENV)/.dev
-	$(BIN)/pytest -n 3 --dist worksteal $(if $(filter tests,$(TESTS)),-m "not long") $(TESTS)
+	@$(if $(filter tests,$(TESTS)),$(BIN)/python -m tests.run,$(BIN)/pytest -q $(TESTS))
 
 check: $(VENV)/.dev
 	$(BIN)/ruff format --check src tests tools examples benchmarks
@@ -37,7 +41,6 @@ check: $(VENV)/.dev
 	$(BIN)/lint-imports
 	$(BIN)/mypy
 	$(BIN)/python -m tools.typescript --check
-	$(BIN)/python -m tools.audit
 
 verify: $(VENV)/.dev
 	$(BIN)/python -m tests.verify

@@ -16,7 +16,7 @@ from leasehold.engine.statements import Statements
 from leasehold.errors import LeaseholdError
 from leasehold.flows import Flow, Piece, flow_of, plain_prepare
 from leasehold.job import Enqueued
-from leasehold.payload import plain_options
+from leasehold.options import plain
 
 
 class Access:
@@ -27,6 +27,11 @@ class Access:
         self.client = Client(backend, tenant_id)
         self._backend = backend
         self.actor = actor
+
+    @property
+    def is_development(self) -> bool:
+        """Whether the installation is one that only this machine reaches, under no public name."""
+        return self._backend.is_development
 
     @asynccontextmanager
     async def transaction(self) -> "AsyncIterator[Transaction]":
@@ -56,9 +61,9 @@ class Transaction(Statements):
         self, kind: str, values: Sequence[Any], *, keys: Sequence[str | None] | None = None, **options: Any
     ) -> list[Enqueued]:
         self.enqueued = True
-        plain = [{} if value is None else to_jsonable_python(value, inf_nan_mode="constants") for value in values]
-        payloads = [payload.encode(value) for value in plain]
-        return await jobs.enqueue(self.scope, self._tenant_id, kind, payloads, plain_options(options), keys=keys)
+        found = [{} if value is None else to_jsonable_python(value, inf_nan_mode="constants") for value in values]
+        payloads = [payload.encode(value) for value in found]
+        return await jobs.enqueue(self.scope, self._tenant_id, kind, payloads, plain(options), keys=keys)
 
     async def emit(self, type_: str, subject_type: str, subject_id: str, data: Any = None) -> UUID:
         """Tell the tenant's endpoints when this commits; the event's id, which receivers see too."""

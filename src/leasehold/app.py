@@ -11,9 +11,10 @@ await app.enqueue("shop.refund", {...}, tenant="acme", conn=my_open_transaction)
 
 import asyncio
 import importlib
+import logging
 import os
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -27,13 +28,16 @@ from leasehold.client import Backend, Client
 from leasehold.context import Context
 from leasehold.engine import foreign
 from leasehold.engine.database import Database
-from leasehold.engine.tenants import create_queue
+from leasehold.engine.workers import introduce_kinds
 from leasehold.errors import BadInput, NotFound
 from leasehold.flows import Flow, Piece, Policy, Step, flow_of, step
-from leasehold.handlers import SHORT, Function, Handler
+from leasehold.handlers import Function, Handler
 from leasehold.job import Enqueued, Job
-from leasehold.payload import decode, encode, plain_options
-from leasehold.settings import Settings
+from leasehold.kinds import check_kind
+from leasehold.log import emit
+from leasehold.options import plain
+from leasehold.payload import decode, encode
+from leasehold.settings import Settings, unknown_variables
 
 if TYPE_CHECKING:
     from leasehold.net.fetch import Fetcher
@@ -61,6 +65,7 @@ class Leasehold:
         self.schedules: list[Schedule] = []
         self._settings = settings
         self._backend: Backend | None = None
+        self._introduced = 0  # handlers that the open database has been told of
         self._opening: asyncio.Lock | None = None
         self._fetcher: Fetcher | None = None
         self._robots: Robots | None = None
@@ -70,7 +75,11 @@ class Leasehold:
     # -- what the program handles -------------------------------------------------------------------------------
 
     def handler(self, kind: str, **options: Any) -> Callable[[Function], "Kind"]:
-        """Let the decorated function handle this kind; options are the defaults of its jobs."""
+        """Let the decorated function handle this kind; options are the defaults of its jobs, for all who ask for one.
+
+        ``gate`` may be a template over the payload: ``gate="stripe:{customer}"``, ``gate="host:{url|host}"``.
+        """
+        check_kind("@app.handler", kind)
 
         def register(function: Function) -> Kind:
             if kind in self.handlers:
@@ -88,6 +97,7 @@ class Leasehold:
 
         It takes a list of items, each with ``ctx`` and ``payload``, and gives a list of their results.
         """
+        check_kind("@app.batch", kind)
 
         def register(function: BatchFunction) -> Kind:
             if options.get("isolate"):
@@ -116,13 +126,13 @@ class Leasehold:
         from leasehold.schedules import Schedule  # here: most programs declare none
 
         kind = kind.kind if isinstance(kind, Kind) else kind
-        schedule = Schedule.of(name, kind, payload, **_long_names(given))
+        schedule = Schedule.of(name, kind, payload, **given)
         self.declare(schedule)
         return schedule
 
     def declared_schedules(self) -> "list[Schedule]":
         """With their payloads as JSON, checked against the handlers' types."""
-        return [replace(schedule, payload=self._scheduled_payload(schedule)) for schedule in self.schedules]
+        return [self._checked_schedule(schedule) for schedule in self.schedules]
 
     def include(self, other: "Leasehold") -> None:
         """Take the handlers, middleware, lifespans and schedules of another app in."""
@@ -142,18 +152,21 @@ class Leasehold:
             raise BadInput(f"schedule {schedule.name} is declared twice", hint="one of them needs another name")
         self.schedules.append(schedule)
 
-    def _scheduled_payload(self, schedule: "Schedule") -> Any:
-        value = schedule.payload
+    def _checked_schedule(self, schedule: "Schedule") -> "Schedule":
+        value, options = schedule.payload, plain(schedule.options)
         if schedule.tick_as:  # any tick will do to check it
             value = {**(value or {}), schedule.tick_as: "2000-01-01T00:00:00Z"}
-        [text], _ = self.prepare(schedule.kind, [value], {})
+        handler = self.handlers.get(schedule.kind)
+        if handler and "version" in handler.options:  # as in prepare
+            options.setdefault("version", handler.version)
+        [text] = handler.encode_payloads([value]) if handler else [encode({} if value is None else value)]
         checked = decode(text)
         if schedule.tick_as and checked.pop(schedule.tick_as, None) is None:
             raise BadInput(
                 f"schedule {schedule.name}: the payload of {schedule.kind} has no member {schedule.tick_as!r}",
                 hint="tick_as names the one that gets the tick",
             )
-        return checked
+        return replace(schedule, payload=checked, options=options)
 
     @property
     def queues(self) -> list[str]:
@@ -222,7 +235,10 @@ class Leasehold:
         conn: Any = None,
         **options: Any,
     ) -> Enqueued:
-        """Ask for one job. With ``conn``, an open transaction of the caller's own, the job commits or not with it."""
+        """Ask for one job. With ``conn``, an open transaction of the caller's own, the job commits or not with it.
+
+        Options that are left out are as the handler's newest release has told the database, else the defaults.
+        """
         return (await self._enqueue(kind, [value], tenant, None if key is None else [key], conn, options))[0]
 
     def enqueue_many(
@@ -247,13 +263,15 @@ class Leasehold:
         conn: Any,
         options: dict[str, Any],
     ) -> list[Enqueued]:
-        payloads, plain = self.prepare(kind, values, options)
+        payloads, given = self.prepare(kind, values, options)
         if conn is not None:
-            given = self._foreign(kind, payloads, plain, tenant, keys)
-            return await foreign.enqueue_async(conn, given, schema=self.settings.schema)
-        backend = self._backend or await self._open()
+            asked = self._foreign(kind, payloads, given, tenant, keys)
+            return await foreign.enqueue_async(conn, asked, schema=self.settings.schema)
+        backend = self._backend
+        if backend is None or len(self.handlers) > self._introduced:
+            backend = await self._open()
         client = backend.known_client(tenant) or await backend.client(tenant)
-        return await client.backend.enqueue(client.tenant_id, kind, payloads, plain, keys)
+        return await client.backend.enqueue(client.tenant_id, kind, payloads, given, keys)
 
     def flow(self, name: str, *, deadline: float | timedelta | datetime | None = None) -> "AppFlow":
         """A flow to add steps to and to start: ``flow.add(…)``, ``await flow.start(tenant=…)``."""
@@ -285,49 +303,53 @@ class Leasehold:
         return SyncLeasehold(self)
 
     def prepare(self, kind: str, values: Sequence[Any], options: Mapping[str, Any]) -> tuple[list[str], dict[str, Any]]:
-        """Payloads as JSON text and options under SQL's names; a known kind's own options are the defaults."""
+        """Payloads as JSON text and options under SQL's names. Those of the handler are not among them: the database
+        knows them, and a newer release of the program may have told it others."""
         handler = self.handlers.get(kind)
-        given = _long_names(options) if options else {}
-        if tracing.is_on():
-            given = {"traceparent": tracing.traceparent(), **given}
+        given = plain(options) if options else {}
+        if tracing.is_on() and (trace := tracing.traceparent()):
+            given.setdefault("traceparent", trace)
         if handler is None:
-            payloads = [encode({} if value is None else value) for value in values]
-            return payloads, plain_options(given)
-        if handler.gate_of is not None:
-            given = handler.gates(values) | given
-        if given or handler.job_options:
-            given = plain_options(handler.job_options | given)
+            return [encode({} if value is None else value) for value in values], given
+        if "version" in handler.options:  # the payload is made here, whatever shape the newest release gives it
+            given.setdefault("version", handler.version)
         return handler.encode_payloads(values), given
 
     def prepare_one(self, kind: str, value: Any, options: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
         """The same for one step of a flow."""
-        [text], plain = self.prepare(kind, [value], options)
-        return text, plain
+        [text], given = self.prepare(kind, [value], options)
+        return text, given
 
     # -- the database -------------------------------------------------------------------------------------------
 
     @property
     def settings(self) -> Settings:
-        self._settings = self._settings or Settings.from_env()
+        if self._settings is None:
+            self._settings = Settings.from_env()
+            for sentence in unknown_variables():
+                emit("unknown setting", level=logging.WARNING, problem=sentence)
         return self._settings
 
     async def _open(self) -> Backend:
-        if self._backend is not None:
+        if self._backend is not None and len(self.handlers) <= self._introduced:
             return self._backend
         self._opening = self._opening or asyncio.Lock()
         async with self._opening:
+            known = len(self.handlers)
             if self._backend is None:
-                self._backend = await Backend(self.settings, prepare=self.make_queues).__aenter__()
+                self._backend = await Backend(self.settings, prepare=self.introduce).__aenter__()
+            elif known > self._introduced:  # some were declared since it was opened
+                await self._backend.prepare()
+            self._introduced = known
             return self._backend
 
-    async def make_queues(self, db: Database) -> None:
-        """The queues of the handlers: a program may ask for work before its first worker has ever run."""
-        for queue in self.queues:
-            await create_queue(db, queue)
+    async def introduce(self, db: Database) -> None:
+        """Tell the database of the handlers: a program may ask for work before its first worker has ever run."""
+        await introduce_kinds(db, self.queues, {kind: one.job_options for kind, one in self.handlers.items()})
 
     async def close(self) -> None:
         if self._backend is not None:
-            backend, self._backend = self._backend, None
+            backend, self._backend, self._introduced = self._backend, None, 0
             await backend.__aexit__(None, None, None)
 
     async def __aenter__(self) -> "Leasehold":
@@ -346,20 +368,31 @@ class Leasehold:
         keys: Sequence[str | None] | None,
     ) -> dict[str, Any]:
         return {
-            "tenant": str(tenant or self.settings.tenant),
+            "tenant": self._named(tenant),
             "kind": kind,
             "payloads": payloads,
             "options": encode(options, what="options"),
             "keys": None if keys is None else list(keys),
+            "defaults": self._defaults([kind]),
         }
+
+    def _named(self, tenant: str | UUID | None) -> str | None:
+        chosen = tenant or self.settings.tenant
+        return None if chosen is None else str(chosen)
 
     def foreign_flow(self, flow: Flow, tenant: str | UUID | None) -> dict[str, Any]:
         return {
-            "tenant": str(tenant or self.settings.tenant),
+            "tenant": self._named(tenant),
             "name": flow.name,
             "steps": flow.asked(self.prepare_one),
             "options": encode(flow.options, what="options"),
+            "defaults": self._defaults({node.step.kind for node in flow.nodes}),
         }
+
+    def _defaults(self, kinds: Iterable[str]) -> str:
+        """What this program says of jobs of these kinds, should the database not know them yet."""
+        known = {kind: self.handlers[kind].job_options for kind in kinds if kind in self.handlers}
+        return encode(known, what="options")
 
 
 class AppFlow(Flow):
@@ -399,6 +432,11 @@ class Kind:
 
     def upcast(self, version: int) -> Callable[[Callable[[Any], Any]], Callable[[Any], Any]]:
         """Turn payloads of this older version into the next one's shape, so that jobs survive a deploy."""
+        if not isinstance(version, int):
+            raise BadInput(
+                f"@{self.__name__}.upcast needs the version that it turns into the next one",
+                hint=f"@{self.__name__}.upcast(1)",
+            )
 
         def register(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
             self.handler.upcasts[version] = function
@@ -438,8 +476,8 @@ class SyncLeasehold:
     ) -> list[Enqueued]:
         if conn is None:
             return asyncio.run(self._on_its_own(kind, values, tenant=tenant, keys=keys, **options))
-        payloads, plain = self._app.prepare(kind, values, options)
-        given = self._app._foreign(kind, payloads, plain, tenant, keys)
+        payloads, prepared = self._app.prepare(kind, values, options)
+        given = self._app._foreign(kind, payloads, prepared, tenant, keys)
         return foreign.enqueue_sync(conn, given, schema=self._app.settings.schema)
 
     def start(
@@ -453,24 +491,16 @@ class SyncLeasehold:
         return foreign.start_flow_sync(conn, given, schema=self._app.settings.schema)
 
     async def _start_on_its_own(self, flow: Flow, tenant: str | UUID | None) -> UUID:
-        async with Backend(self._app.settings, prepare=self._app.make_queues) as backend:
+        async with Backend(self._app.settings, prepare=self._app.introduce) as backend:
             return await (await backend.client(tenant)).flows.start(flow, prepare=self._app.prepare_one)
 
     async def _on_its_own(
         self, kind: str, values: Sequence[Any], *, tenant: Any, keys: Any, **options: Any
     ) -> list[Enqueued]:
-        payloads, plain = self._app.prepare(kind, values, options)
-        async with Backend(self._app.settings, prepare=self._app.make_queues) as backend:
+        payloads, given = self._app.prepare(kind, values, options)
+        async with Backend(self._app.settings, prepare=self._app.introduce) as backend:
             client = await backend.client(tenant)
-            return await client.backend.enqueue(client.tenant_id, kind, payloads, plain, keys)
-
-
-#: SQL's names for what people write. A delay and a key's window are for one enqueue, never for a kind.
-_LONG_NAMES = {**SHORT, "delay": "delay_s", "key_window": "key_window_s"}
-
-
-def _long_names(options: Mapping[str, Any]) -> dict[str, Any]:
-    return {_LONG_NAMES.get(name, name): value for name, value in options.items()}
+            return await client.backend.enqueue(client.tenant_id, kind, payloads, given, keys)
 
 
 def load(path: str) -> Leasehold:

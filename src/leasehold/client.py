@@ -11,13 +11,15 @@ from typing import TYPE_CHECKING, Any, Self
 from uuid import UUID
 
 from leasehold import payload, tracing
-from leasehold.engine import cells, jobs, tenants
+from leasehold.engine import cells, jobs, selections, tenants
 from leasehold.engine.broker import Broker
 from leasehold.engine.connect import target
 from leasehold.engine.database import Database, Role
 from leasehold.engine.group_commit import GroupCommit
+from leasehold.engine.selections import Selection
 from leasehold.engine.wakeups import Notifier
 from leasehold.job import Attempt, Enqueued, Event, Job, LogLine, Reason, State
+from leasehold.options import plain
 from leasehold.payload import plain_options
 from leasehold.settings import Settings
 
@@ -45,7 +47,7 @@ class Backend:
     ) -> None:
         self._settings = settings
         self._prepare = prepare
-        self.db = db or Database(target(settings, Role.API))
+        self.db = db or Database(target(settings, Role.API), fair=True)
         self._notifier = Notifier(self.db)
         self._group = GroupCommit(self.db, self._notifier)
         self._broker = Broker(settings) if settings.amqp_url else None
@@ -57,9 +59,15 @@ class Backend:
         await self.db.__aenter__()
         if self._broker:
             await self._broker.__aenter__()
+        await self.prepare()
+        return self
+
+    async def prepare(self) -> None:
+        """Do with each open database what is to be done with each that is opened."""
         if self._prepare:
             await self._prepare(self.db)
-        return self
+        for backend in self._cells.values():
+            await backend.prepare()
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -79,6 +87,13 @@ class Backend:
         return other
 
     @property
+    def is_development(self) -> bool:
+        """Whether the installation is one that only this machine reaches, under no public name."""
+        from leasehold.net.address import is_loopback  # here: few programs ask
+
+        return self._settings.public_url is None and is_loopback(self._settings.host)
+
+    @property
     def secret_keys(self) -> "Keys":
         """What tenants' secrets are sealed with."""
         from leasehold.engine.secrets import secret_keys  # here: it loads a library of ciphers
@@ -86,7 +101,7 @@ class Backend:
         return secret_keys(self._settings)
 
     async def client(self, tenant: str | UUID | None = None) -> "Client":
-        """One tenant's view; by default that of ``LEASEHOLD_TENANT``."""
+        """One tenant's view; by default that of ``LEASEHOLD_TENANT``, else of the only one there is."""
         return self.known_client(tenant) or await self._find(tenant)
 
     def known_client(self, tenant: str | UUID | None) -> "Client | None":
@@ -102,14 +117,15 @@ class Backend:
         keys: Sequence[str | None] | None,
     ) -> list[Enqueued]:
         queue, woken = str(options.get("queue") or ""), False
-        if isinstance(options.get("gate"), list):  # one for each payload: these options are for nobody else
-            made = await jobs.enqueue(self.db, tenant, kind, payloads, options, keys=keys)
-        elif tracing.is_on():
+        if tracing.is_on():
             made, woken = await self._enqueue_traced(tenant, kind, payloads, options, keys, queue)
         else:
             text = payload.encode(options, what="options") if options else "{}"
             plain = keys is None and jobs.SPECIAL.isdisjoint(options)
-            made, woken = await self._group.enqueue(tenant, kind, payloads, text, keys, queue=queue, plain=plain)
+            waits = jobs.LOCKING in options
+            made, woken = await self._group.enqueue(
+                tenant, kind, payloads, text, keys, queue=queue, plain=plain, waits=waits
+            )
         for job in made:
             if job.created and job.state is not State.SCHEDULED:
                 self.announce(queue, woken=woken)
@@ -127,7 +143,8 @@ class Backend:
     ) -> tuple[list[Enqueued], bool]:
         with tracing.span(f"enqueue {kind}", "producer", parent=options.get("traceparent"), leasehold__kind=kind):
             text = payload.encode({**options, "traceparent": tracing.traceparent()}, what="options")
-            return await self._group.enqueue(tenant, kind, payloads, text, keys, queue=queue)
+            waits = jobs.LOCKING in options
+            return await self._group.enqueue(tenant, kind, payloads, text, keys, queue=queue, waits=waits)
 
     def announce(self, queue: str | None = None, *, woken: bool = False) -> None:
         """Wake workers, unless they are: call it after jobs were committed. Without a queue, those of every queue."""
@@ -148,10 +165,10 @@ class Backend:
         self._clients[tenant] = Client(self if cell is None else await self._of(cell), tenant_id)
         return self._clients[tenant]
 
-    async def _locate(self, tenant: str | UUID) -> tuple[UUID, str | None]:
+    async def _locate(self, tenant: str | UUID | None) -> tuple[UUID, str | None]:
         """The tenant's id and the cell that it lives in; None is this one."""
         if self._settings.cell is None:
-            return await cells.locate_tenant(self.db, str(tenant))
+            return await cells.locate_tenant(self.db, None if tenant is None else str(tenant))
         return (tenant if isinstance(tenant, UUID) else await tenants.find_tenant(self.db, tenant)), None
 
     async def _of(self, cell: str) -> "Backend":
@@ -178,7 +195,7 @@ class Client:
             yield await backend.client()
 
     async def enqueue(self, kind: str, value: Any = None, *, key: str | None = None, **options: Any) -> Enqueued:
-        """Ask for one job. Options are those of the SQL function: queue, priority, run_at, delay_s, max_attempts, …"""
+        """Ask for one job. Options are those of ``app.enqueue``: queue, priority, run_at, delay, attempts, …"""
         return (await self.enqueue_many(kind, [value], keys=None if key is None else [key], **options))[0]
 
     async def enqueue_many(
@@ -186,7 +203,7 @@ class Client:
     ) -> list[Enqueued]:
         """Ask for one job for each value, all or none."""
         payloads = [payload.encode({} if value is None else value) for value in values]
-        return await self.backend.enqueue(self.tenant_id, kind, payloads, plain_options(options), keys)
+        return await self.backend.enqueue(self.tenant_id, kind, payloads, plain(options), keys)
 
     async def emit(self, type_: str, subject_type: str, subject_id: str, data: Any = None) -> UUID:
         """Tell the tenant's endpoints that something happened; the event's id."""
@@ -238,14 +255,23 @@ class Client:
         return await jobs.reschedule(self._db, self.tenant_id, job_id, run_at)
 
     async def count_to_act(self, action: str, **filters: Any) -> int:
-        """How many jobs ``act_on_jobs`` would retry, cancel or delete now; it stops counting at 10,000."""
-        return await jobs.count_to_act(self._db, self.tenant_id, action, plain_options(filters))
+        """How many jobs ``act_on_jobs`` would retry, cancel or delete now."""
+        return await selections.count_to_act(self._db, self.tenant_id, action, plain_options(filters))
 
-    async def act_on_jobs(self, action: str, *, reason: str | None = None, **filters: Any) -> Enqueued:
-        """Retry, cancel or delete all jobs that fit the filters of ``list_jobs``: the job that does it."""
-        made = await jobs.begin_act(self._db, self.tenant_id, action, plain_options(filters), reason)
+    async def select_jobs(self, action: str, **filters: Any) -> Selection:
+        """The jobs that fit the filters of ``list_jobs`` now, counted, for ``act_on`` to act on within an hour."""
+        [selection] = await selections.select_jobs(self._db, self.tenant_id, action, plain_options(filters))
+        return selection
+
+    async def act_on(self, selection: Selection, *, reason: str | None = None) -> Enqueued:
+        """Retry, cancel or delete the selected jobs and no others: the job that does it."""
+        made, _ = await selections.begin(self._db, self.tenant_id, selection.selection_id, reason)
         self.backend.announce()
         return made
+
+    async def act_on_jobs(self, action: str, *, reason: str | None = None, **filters: Any) -> Enqueued:
+        """Retry, cancel or delete all jobs that fit the filters now: the job that does it."""
+        return await self.act_on(await self.select_jobs(action, **filters), reason=reason)
 
     async def explain(self, job_id: UUID) -> list[Reason]:
         """Why the job is not running."""

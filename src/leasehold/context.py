@@ -61,7 +61,7 @@ class Link(Protocol):
 
     async def complete(self, result: str | None) -> None: ...
 
-    async def ask_leave(self, url: str, agent: str | None) -> float: ...
+    async def ask_leave(self, url: str, agent: str | None, rules_since: datetime | None) -> float: ...
 
     async def secret(self, name: str) -> str: ...
 
@@ -265,6 +265,7 @@ class Context:
         method: str = "GET",
         truncate: bool = False,
         polite: bool = False,
+        rules_since: datetime | None = None,
         agent: str | None = None,
         remember: bool = False,
         **options: "Unpack[Options]",
@@ -272,20 +273,21 @@ class Context:
         """The whole answer of a host that others have named. A FetchError that is not transient ends the job.
 
         ``polite`` does what the site's robots.txt asks, and keeps a gap between requests to one host, whoever makes
-        them; a turn that is far away snoozes the job. ``agent`` is whom the site sees, and whom its rules are for.
+        them; a turn that is far away snoozes the job. A robots.txt that was read before ``rules_since``, by the
+        clock of the database, is read again. ``agent`` is whom the site sees, and whom its rules are for.
         ``remember`` keeps the body, and asks only for what has changed since: then ``not_modified`` is true.
         """
         if agent:
             options["headers"] = {"User-Agent": agent, **options.get("headers", {})}
         if polite:
-            options["before"] = partial(self._wait_for_leave, agent=agent)
-        ask = partial(self.link.fetcher.request, method, truncate=truncate)
+            options["before"] = partial(self._wait_for_leave, agent=agent, rules_since=rules_since)
+        ask = partial(self.link.fetcher.request, method, truncate=truncate, share=str(self.tenant_id))
         if remember:
             return await self.bodies.remember(url, partial(ask, url, **options))
         return await ask(url, **options)
 
-    async def _wait_for_leave(self, url: "Url", *, agent: str | None) -> None:
-        seconds = await self.link.ask_leave(str(url), agent)
+    async def _wait_for_leave(self, url: "Url", *, agent: str | None, rules_since: datetime | None) -> None:
+        seconds = await self.link.ask_leave(str(url), agent, rules_since)
         if seconds > PATIENCE_S:
             raise Snooze(f"{url.host} is busy", after=seconds)
         await asyncio.sleep(seconds)

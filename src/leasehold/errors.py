@@ -23,7 +23,8 @@
     │   ├── FetchUnreachable    no such name, no connection, or one that broke
     │   └── BadResponse         an answer that is no valid HTTP, TLS or content coding
     ├── BadSignature            a webhook that its sender did not sign, or not now
-    ├── Unreachable             the database does not answer
+    ├── Unreachable             the database does not answer: try again
+    │   └── LoginRefused        it answers, and does not let us in
     └── PostgresMissing         no PostgreSQL binaries, or ones that do not fit the data
 
 The codes are SQLSTATEs raised by the functions in ``sql/functions``; ``engine`` turns them into these classes and
@@ -158,6 +159,10 @@ class BadSignature(LeaseholdError):
 
 class Unreachable(LeaseholdError):
     exit_code = 6
+
+
+class LoginRefused(Unreachable):
+    pass
 
 
 class PostgresMissing(LeaseholdError):

@@ -18,6 +18,7 @@ from typing import Any, Literal
 
 from leasehold import payload
 from leasehold.errors import BadInput
+from leasehold.options import plain
 
 #: What becomes of a step when one that it waits for does not succeed: the flow fails, the step is skipped, or it runs.
 Policy = Literal["fail", "skip", "continue"]
@@ -267,7 +268,7 @@ def flow_of(part: Piece | Flow, name: str = "added") -> Flow:
 
 def plain_prepare(kind: str, value: Any, options: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
     """For kinds whose handlers are not known here."""
-    return payload.encode({} if value is None else value), dict(options)
+    return payload.encode({} if value is None else value), plain(options)
 
 
 def _flat(after: After) -> "list[Node | str]":

@@ -8,26 +8,28 @@ import asyncio
 import inspect
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, get_type_hints
+from datetime import timedelta
+from typing import Any
 
 from pydantic import PydanticUserError, TypeAdapter, ValidationError
 
+from leasehold import options as job_options
 from leasehold import payload
 from leasehold.context import Context, SyncContext
 from leasehold.errors import BadInput, TooLarge
+from leasehold.kinds import read_hints, require_context
 from leasehold.outcomes import InvalidPayload, InvalidResult, Snooze, words_of
 from leasehold.quick_json import QuickJson
 
 Function = Callable[..., Any]
 
-#: What jobs of the kind are like; SQL knows these names, which carry their units. The short ones are for people.
-JOB_OPTIONS = (
-    "queue", "priority", "max_attempts", "retry_base_s", "retry_cap_s", "timeout_s", "delay_s", "run_at",
-    "key_window_s", "tags", "version", "group", "group_limit", "group_hold", "group_gap_s", "gate", "on_duplicate",
-)  # fmt: skip
-SHORT = {"attempts": "max_attempts", "timeout": "timeout_s", "group_gap": "group_gap_s"}
 #: How the worker runs the kind; SQL never hears of these.
 RUN_OPTIONS = ("isolate", "memory_mb", "soft_timeout")
+#: Options that are numbers; those whose names end in _s may be timedeltas too.
+_NUMBERS = frozenset({
+    "priority", "max_attempts", "retry_base_s", "retry_cap_s", "timeout_s", "delay_s", "key_window_s", "version",
+    "group_limit", "group_gap_s", "memory_mb", "soft_timeout",
+})  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +44,6 @@ class Handler:
     isolate: bool  # each attempt runs in a process of its own
     soft_timeout: float | None  # seconds; None means half of the job's hard timeout
     version: int  # of the payload's shape
-    gate_of: Callable[[Any], str | None] | None  # the gate of a job by its payload
     _payload: TypeAdapter[Any] | None
     _quick: QuickJson | None  # where the payload's type leaves nothing to be asked of its JSON
     _result: TypeAdapter[Any]
@@ -52,23 +53,22 @@ class Handler:
     def of(cls, kind: str, function: Function, options: dict[str, Any]) -> "Handler":
         """Read the payload's type off the second parameter and the result's type off the return annotation."""
         names = _parameters(kind, function)
-        job_options = _job_options(kind, options)
+        of_jobs = _job_options(kind, options)
         if options.get("isolate"):
             _require_importable(kind, function)
         elif "memory_mb" in options:
             raise BadInput(f"{kind}: memory_mb holds for a process of its own only", hint="add isolate=True")
-        hints = get_type_hints(function)
+        hints = read_hints(kind, function)
         adapter = TypeAdapter(hints.get(names[1], Any)) if len(names) == 2 else None
         return cls(
             kind=kind,
             function=function,
             options=options,
-            job_options=job_options,
+            job_options=of_jobs,
             blocking=not inspect.iscoroutinefunction(function),
             isolate=bool(options.get("isolate")),
             soft_timeout=options.get("soft_timeout"),
             version=int(options.get("version", 1)),
-            gate_of=options["gate"] if callable(options.get("gate")) else None,
             _payload=adapter,
             _quick=None if adapter is None else QuickJson.of(adapter),
             _result=_result_adapter(hints.get("return", Any)),
@@ -97,13 +97,6 @@ class Handler:
             if quick is not None:
                 return quick
         return [self.encode_payload(value) for value in values]
-
-    def gates(self, values: Sequence[Any]) -> dict[str, Any]:
-        """The option ``gate`` of jobs with these payloads, if it depends on them: one for all, or one for each."""
-        if self.gate_of is None:
-            return {}
-        found = [self.gate_of(self._checked(value)) for value in values]
-        return {"gate": found[0] if len(set(found)) == 1 else found}
 
     def _checked(self, value: Any) -> Any:
         if self._payload is None or value is None:
@@ -177,22 +170,41 @@ def _parameters(kind: str, function: Function) -> list[str]:
         raise BadInput(f"handler {function.__qualname__} for {kind} takes (ctx) or (ctx, payload), not {names}")
     if inspect.isasyncgenfunction(function) or inspect.isgeneratorfunction(function):
         raise BadInput(f"handler {function.__qualname__} for {kind} is a generator", hint="return the result")
+    require_context(kind, function, Context, SyncContext)
     return names
 
 
 def _job_options(kind: str, options: dict[str, Any]) -> dict[str, Any]:
-    known = sorted({*JOB_OPTIONS, *SHORT, *RUN_OPTIONS, "retry"})
+    known = sorted({*job_options.OF_KINDS, *job_options.LONG, *RUN_OPTIONS, "retry"})
     if unknown := [name for name in options if name not in known]:
         raise BadInput(f"{kind}: there is no option {unknown[0]!r}", hint=f"known options: {', '.join(known)}")
-    for short, long in SHORT.items():
-        if short in options and long in options:
-            raise BadInput(f"{kind}: {short} and {long} are the same option")
-    found = {SHORT.get(name, name): value for name, value in options.items() if name not in (*RUN_OPTIONS, "retry")}
-    if callable(found.get("gate")):
-        del found["gate"]  # SQL gets what it gives, with each enqueue
+    of_jobs = {name: value for name, value in options.items() if name not in (*RUN_OPTIONS, "retry")}
+    try:
+        for name, value in job_options.long_names(of_jobs).items():
+            if name in _NUMBERS and not _is_number(name, value):
+                raise BadInput(f"{name} is a number, not {value!r}")
+        found = job_options.plain(of_jobs)
+    except BadInput as problem:
+        raise BadInput(f"{kind}: {problem}", hint=problem.hint) from None
     if "retry" in options:
-        found["retry_base_s"], found["retry_cap_s"] = options["retry"]
+        found["retry_base_s"], found["retry_cap_s"] = _retry(kind, options["retry"])
     return found
+
+
+def _retry(kind: str, value: Any) -> tuple[Any, Any]:
+    match value:
+        case (base, cap) if _is_number("retry_base_s", base) and _is_number("retry_cap_s", cap):
+            return base, cap
+    raise BadInput(
+        f"{kind}: retry={value!r} is not a pair of seconds: the first delay and the longest one",
+        hint="retry=(1, 3600); attempts=5 is how often a job is tried",
+    )
+
+
+def _is_number(name: str, value: Any) -> bool:
+    if isinstance(value, timedelta):
+        return name.endswith("_s")
+    return value is None or (isinstance(value, int | float) and not isinstance(value, bool))
 
 
 def _require_importable(kind: str, function: Function) -> None:

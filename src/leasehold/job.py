@@ -215,6 +215,15 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Quota:
+    """How many of a thing a tenant may have, and how many are usual."""
+
+    what: str
+    most: int
+    usual: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Tenant:
     """A customer."""
 

@@ -42,8 +42,9 @@ class Pack:
     ``migrations`` is a folder of files ``0001_what.sql`` for tables of its own. ``schedules`` are declared as if by
     ``app.schedule``. ``routes`` names its routes (``"your_shop.routes:routes"``, see ``leasehold.web``): a name, for a
     worker has no use for them. ``pages`` names its pages on the dashboard in the same way. ``addresses`` are short ones
-    beside ``/v1``, such as ``/p``, that the pack wants for routes that anybody may read. Commands are an entry point of
-    their own, see ``leasehold.shell``.
+    beside ``/v1``, such as ``/p``, that the pack wants for routes that anybody may read. ``public_hosts`` names a
+    function that says at which hosts of tenants such routes answer, too. Commands are an entry point of their own, see
+    ``leasehold.shell``.
     """
 
     name: str
@@ -53,6 +54,7 @@ class Pack:
     routes: str | None = field(default=None, repr=False)
     pages: str | None = field(default=None, repr=False)
     addresses: Sequence[str] = field(default=(), repr=False)
+    public_hosts: str | None = field(default=None, repr=False)
     schedules: "Sequence[Schedule]" = field(default=(), repr=False)
 
     def __post_init__(self) -> None:

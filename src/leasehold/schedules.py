@@ -16,6 +16,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 from cronsim import CronSim, CronSimError
 
 from leasehold.errors import BadInput
+from leasehold.options import plain
 
 ALIASES = {
     "@yearly": "0 0 1 1 *",
@@ -199,7 +200,7 @@ class Schedule:
     def of(cls, name: str, kind: str, payload: Any = None, **given: Any) -> Self:
         """The same with the options of its jobs (queue, priority, attempts, …) among the other words."""
         known = {one.name for one in fields(cls)} - {"options"}
-        options = {word: value for word, value in given.items() if word not in known}
+        options = plain({word: value for word, value in given.items() if word not in known})
         own = {word: value for word, value in given.items() if word in known}
         return cls(name=name, kind=kind, payload=payload, options=options, **own)
 
@@ -245,7 +246,7 @@ class Schedule:
         return {
             "kind": self.kind,
             "payload": {} if self.payload is None else self.payload,
-            "options": dict(self.options),
+            "options": plain(self.options),
             "tick_as": self.tick_as,
             "cron": timing.cron,
             "every_s": timing.every_s,

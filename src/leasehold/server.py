@@ -6,6 +6,7 @@ worker elsewhere. It cannot stream either: whoever asks for a stream gets the pa
 
 import asyncio
 from contextlib import AsyncExitStack
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -43,6 +44,7 @@ def _adapter() -> Any:
     from mangum import Mangum
 
     settings = Settings.from_env()
+    settings = replace(settings, hosts=settings.hosts or "*")  # the gateway calls us by its own names alone
     loop = asyncio.new_event_loop()
     asyncio.set_event_loop(loop)  # where the adapter looks for it, at every event
     services = loop.run_until_complete(_opened.enter_async_context(open_services(settings, loopback=False)))

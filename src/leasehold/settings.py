@@ -4,6 +4,7 @@ import os
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -96,6 +97,13 @@ def _origin(value: str) -> str:
     return origin
 
 
+def _hosts(value: str) -> str:
+    names = [name.strip().lower() for name in value.split(",")]
+    if not all(re.fullmatch(r"(\*\.)?[a-z0-9_.-]+|[0-9a-f:]+|\*", name) for name in names):
+        raise ValueError
+    return ",".join(names)
+
+
 def _issuer(value: str) -> str:
     if value.lower() == "google":
         return "https://accounts.google.com"
@@ -104,6 +112,12 @@ def _issuer(value: str) -> str:
         raise ValueError
     if parts.scheme == "http" and parts.hostname not in ("127.0.0.1", "::1", "localhost"):
         raise ValueError
+    return value
+
+
+def _networks(value: str) -> str:
+    for text in value.split(","):
+        ip_network(text.strip())
     return value
 
 
@@ -124,6 +138,17 @@ def _setting(default: Any, read: Callable[[str], Any], allowed: str, *, secret: 
     return field(default=default, metadata={"read": read, "allowed": allowed, "secret": secret}, repr=not secret)
 
 
+#: Variables that are no settings of a process: those of our compose file, of benchmarks and of programs over HTTP.
+_READ_ELSEWHERE = {
+    f"LEASEHOLD_{name}"
+    for name in (
+        "API_PASSWORD", "WORKER_PASSWORD", "OPERATOR_PASSWORD", "IMAGE", "WORKERS", "BENCH", "CORPORA", "URL", "KEY",
+    )
+}  # fmt: skip
+#: Where PostgreSQL is, and where it is for each role.
+_DATABASE_URLS = ("database_url", "api_url", "worker_url", "operator_url", "listen_url", "read_url")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """One field per environment variable: ``lease_seconds`` is ``LEASEHOLD_LEASE_SECONDS``."""
@@ -142,6 +167,15 @@ class Settings:
         None, _text, "a postgresql:// URL of a replica that lists and pages are read from (unset: the primary)"
     )
     read_staleness_seconds: float = _setting(2.0, _seconds, "seconds that what is read there may be old, at most")
+    connect_seconds: float = _setting(
+        5.0, _seconds, "seconds that a connection to a host of the database may take to open"
+    )
+    call_seconds: float = _setting(
+        10.0, _seconds, "seconds that one call of the database may take, and the wait for a free connection before it"
+    )
+    long_call_seconds: float = _setting(
+        120.0, _seconds, "seconds that a statement of a handler's own transaction may take, or one of upkeep"
+    )
     schema: str = _setting("leasehold", _schema, "a lower-case identifier of at most 40 characters")
     cell: str | None = _setting(None, _cell, "the name of a cell, which this process works in (unset: home)")
     cells: str | None = _setting(
@@ -151,7 +185,9 @@ class Settings:
     )
     home: Path | None = _setting(None, _path, "a folder for the embedded PostgreSQL of this instance")
     pg_bin: Path | None = _setting(None, _path, "the folder that holds PostgreSQL's initdb and postgres")
-    tenant: str = _setting("default", _text, "a tenant's name or id")
+    tenant: str | None = _setting(
+        None, _text, "a tenant's name or id (unset: default, in an installation that has no other)"
+    )
     app: str | None = _setting(None, _text, "module:attribute of your Leasehold app")
     packs: str | None = _setting(None, _text, "names of packs separated by commas, or none (unset: all installed)")
     slots: int = _setting(300, _count, "a whole number from 1: attempts a worker runs at once")
@@ -213,14 +249,24 @@ class Settings:
     )
     key_env: str = _setting("live", _word, "a word of lower-case letters and digits that stands in every key")
     key_requests: int = _setting(60_000, _count, "requests a minute that one key may make of one process")
-    ip_requests: int = _setting(120_000, _count, "requests a minute that one address may make of one process")
-    ip_refusals: int = _setting(100, _count, "refused keys a minute after which an address has to wait")
+    ip_requests: int = _setting(
+        120_000, _count, "requests a minute without valid credentials that one address may make of one process"
+    )
+    ip_refusals: int = _setting(
+        100, _count, "bad keys a minute of one address, after which its bad keys are answered with 429"
+    )
     max_body_bytes: int = _setting(17_000_000, _count, "bytes that the body of a request may have")
     streams_per_tenant: int = _setting(100, _count, "live streams and waiting requests of one tenant and process")
     public_url: str | None = _setting(
         None,
         _origin,
         "the URL under which people reach this server, such as https://jobs.example.com (unset: as asked)",
+    )
+    hosts: str | None = _setting(
+        None,
+        _hosts,
+        "names that requests may call this server by, by commas: jobs.internal,*.cluster.local; * for any. That of"
+        " LEASEHOLD_PUBLIC_URL, the server's address, and localhost where only this machine reaches it, are known",
     )
     session_hours: float = _setting(168.0, _seconds, "hours after which a person has to sign in again")
     oidc_issuer: str | None = _setting(
@@ -232,12 +278,17 @@ class Settings:
         "invite", _signup, "invite (only those who are), or open (everybody gets a tenant of their own)"
     )
     cors_origins: str | None = _setting(None, _text, "origins whose pages may call the API, by commas (unset: none)")
-    trusted_proxies: str | None = _setting(None, _text, "addresses whose X-Forwarded-For is believed, by commas")
+    trusted_proxies: str | None = _setting(
+        None, _networks, "addresses and networks whose X-Forwarded-For is believed, by commas (unset: none)"
+    )
     amqp_url: str | None = _setting(None, _text, "an amqp:// URL of a RabbitMQ that carries wake-ups (unset: none)")
     amqp_exchange: str = _setting("leasehold", _text, "the exchange of the wake-ups")
     amqp_routing_key: str = _setting("jobs.trigger", _text, "the routing key of the wake-ups")
 
     def __post_init__(self) -> None:
+        for name in _DATABASE_URLS:
+            if (url := getattr(self, name)) is not None:
+                require_postgresql(_name(name), url)
         if self.beat_seconds > self.lease_seconds / 2:
             raise BadSetting(
                 f"LEASEHOLD_BEAT_SECONDS={self.beat_seconds:g} is more than half of"
@@ -263,6 +314,29 @@ class Settings:
         return cls(**values | {name: value for name, value in overrides.items() if value is not None})
 
 
+def require_postgresql(what: str, url: str) -> None:
+    """Refuse a URL that the driver would refuse in words of its own; passwords are not shown."""
+    scheme, separator, _ = url.partition("://")
+    if not separator:
+        problem = "is not a URL"
+    elif scheme.startswith(("postgresql+", "postgres+")):
+        problem = f"begins with {scheme}://: what stands after the + names a driver, and Leasehold brings its own"
+    elif scheme not in ("postgresql", "postgres"):
+        problem = f"begins with {scheme}://, and Leasehold runs on PostgreSQL"
+    elif _has_wrong_port(url):
+        problem = "has no number where the port stands: / ? # @ : in a password are written %2F %3F %23 %40 %3A"
+    else:
+        return
+    raise BadSetting(f"{what} {problem}", hint="postgresql://user:password@host:5432/database")
+
+
+def _has_wrong_port(url: str) -> bool:
+    """There may be several hosts, by commas."""
+    hosts = re.split("[/?#]", url.partition("://")[2])[0].rpartition("@")[2]
+    ports = [re.sub(r"^\[[^\]]*\]|^[^:]*", "", host) for host in hosts.split(",")]
+    return not all(re.fullmatch(r"(:[0-9]{0,5})?", port) for port in ports)
+
+
 def _name(field_name: str) -> str:
     return f"LEASEHOLD_{field_name.upper()}"
 
@@ -276,6 +350,30 @@ def _read(name: str, metadata: Mapping[str, Any], value: str) -> Any:
             f"{_name(name)}={shown} in the environment is not {metadata['allowed']}",
             hint=f"unset {_name(name)} for the default, or set it to {metadata['allowed']}",
         ) from None
+
+
+def unknown_variables(env: Mapping[str, str] | None = None) -> list[str]:
+    """A sentence for each ``LEASEHOLD_…`` that nobody reads: most are typing errors, and change nothing."""
+    env = os.environ if env is None else env
+    known = {_name(f.name) for f in fields(Settings)} | _READ_ELSEWHERE
+    strange = [name for name in sorted(env) if name.startswith("LEASEHOLD_") and name not in known]
+    if not strange:
+        return []
+    from importlib.metadata import entry_points  # here, as below: most environments have no such variable
+
+    of_packs = tuple(f"LEASEHOLD_{entry.name.upper()}_" for entry in entry_points(group="leasehold.packs"))
+    return [
+        f"{name} is not a setting and has no effect{_meant(name, known)}"
+        for name in strange
+        if not name.startswith(("LEASEHOLD_TEST_", *of_packs))
+    ]
+
+
+def _meant(name: str, known: set[str]) -> str:
+    from difflib import get_close_matches
+
+    near = get_close_matches(name, known, n=1, cutoff=0.8)
+    return f": did you mean {near[0]}?" if near else ""
 
 
 def describe(env: Mapping[str, str] | None = None) -> list[tuple[str, str, str]]:

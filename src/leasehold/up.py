@@ -11,25 +11,28 @@ from pathlib import Path
 from typing import Any
 
 from leasehold import dashboard, demo, packs
-from leasehold.api.here import is_loopback
 from leasehold.api.server import serving
 from leasehold.app import Leasehold
 from leasehold.client import Client
 from leasehold.demo import life
-from leasehold.engine import migrate, people, tenants
+from leasehold.engine import keys, migrate, people, tenants
 from leasehold.engine.connect import target
 from leasehold.engine.database import Database, Role
 from leasehold.engine.pack_files import PackFiles
 from leasehold.engine.secrets import secret_keys
-from leasehold.errors import LeaseholdError
+from leasehold.errors import BadSetting, LeaseholdError
 from leasehold.job import State
+from leasehold.keys import make as new_key
+from leasehold.net.address import is_loopback
 from leasehold.postgres import Endpoint, Home, Server, ephemeral_home, instance_home, postmaster
 from leasehold.settings import Settings
 from leasehold.worker import Worker
 
 DATABASE = "leasehold"
-SYSTEM_TENANT = "system"
+#: Settings that name a database, or a way to it, that is not the embedded one.
+_OF_ANOTHER_DATABASE = ("api_url", "worker_url", "operator_url", "listen_url", "read_url", "pooled", "cell", "cells")
 _PROOF = "demo.ping"
+_KEY_SCOPES = ["jobs:read", "jobs:write", "admin"]
 _PROOF_SECONDS = 20.0
 _STOP_SECONDS = 30.0
 
@@ -45,14 +48,16 @@ class Running:
     urls: dict[Role, str]
     api: str
     login: str | None  # signs the operator in, once; None: others than this machine can reach the server
+    key: str | None  # of the tenant `default`, in an installation that is thrown away at the end
+    has_others: bool  # tenants: then commands have to name theirs
 
     def as_json(self) -> dict[str, Any]:
-        """What `leasehold up --json` prints; what does not exist yet is null."""
+        """What `leasehold up --json` prints. The key is null where the data stay: `leasehold keys create` makes one."""
         return {
             "api": self.api,
             "dashboard": self.api,
             "database_url": self.urls[Role.API],
-            "key": None,
+            "key": self.key,
             "login": self.login,
             "pid": os.getpid(),
         }
@@ -66,6 +71,7 @@ async def up(
 
     ``living``: and a tenant ``demo`` that is at work.
     """
+    _refuse_strangers(settings, ephemeral=ephemeral)
     async with AsyncExitStack() as stack:
         home = Home(ephemeral_home() if ephemeral else instance_home(settings.home))
         if ephemeral:
@@ -91,7 +97,34 @@ async def up(
         if here:
             await _start_demo(stack, settings, here)
         login = await _login_link(settings, api) if is_loopback(settings.host) else None
-        yield Running(worker=worker, home=home.path, server=server, migrated=migrated, urls=urls, api=api, login=login)
+        yield Running(
+            worker=worker,
+            home=home.path,
+            server=server,
+            migrated=migrated,
+            urls=urls,
+            api=api,
+            login=login,
+            key=await _make_key(settings) if ephemeral else None,
+            has_others=await _has_others(settings),
+        )
+
+
+def _refuse_strangers(settings: Settings, *, ephemeral: bool) -> None:
+    """Settings of another database, which the shell may have kept from another project."""
+    if settings.database_url:
+        if ephemeral:
+            raise BadSetting(
+                "LEASEHOLD_DATABASE_URL is set, and --ephemeral starts a PostgreSQL of its own to throw away",
+                hint="unset LEASEHOLD_DATABASE_URL, or leave --ephemeral out",
+            )
+        return
+    if found := [name for name in _OF_ANOTHER_DATABASE if getattr(settings, name)]:
+        names = ", ".join(f"LEASEHOLD_{name.upper()}" for name in found)
+        raise BadSetting(
+            f"{names} {'is' if len(found) == 1 else 'are'} set, and `leasehold up` starts a PostgreSQL of its own",
+            hint=f"unset {names.replace(',', '')}, or set LEASEHOLD_DATABASE_URL to the database to use",
+        )
 
 
 def take_down(home: Home, *, wipe: bool = False) -> str:
@@ -145,8 +178,23 @@ async def _prepare(
 
 async def _make_tenants(settings: Settings) -> None:
     async with Database(target(settings, Role.OPERATOR), connections=1) as db:
-        for name in ("default", SYSTEM_TENANT):
+        for name in (tenants.DEFAULT, tenants.SYSTEM):
             await tenants.create_tenant(db, name)
+
+
+async def _make_key(settings: Settings) -> str:
+    """For scripts: nobody could make one before the start, and nothing is left of it afterwards."""
+    key, peppers = new_key(settings.key_env), keys.peppers(settings)
+    async with Database(target(settings, Role.OPERATOR), connections=1) as db:
+        owner = await tenants.find_tenant(db, tenants.DEFAULT)
+        await keys.create_key(db, owner, key, peppers, name="up", scopes=_KEY_SCOPES, expires_at=None)
+    return key.text
+
+
+async def _has_others(settings: Settings) -> bool:
+    async with Database(target(settings, Role.OPERATOR), connections=1) as db:
+        names = {tenant.name for tenant in await tenants.list_tenants(db)}
+    return not names <= {tenants.DEFAULT, tenants.SYSTEM}
 
 
 async def _login_link(settings: Settings, api: str) -> str:
@@ -181,7 +229,7 @@ async def _start_demo(stack: AsyncExitStack, settings: Settings, here: life.Rece
 
 async def _prove(settings: Settings) -> None:
     """Ready means that a job went all the way: enqueued, claimed, run, finished."""
-    async with Client.connect(replace(settings, tenant=SYSTEM_TENANT)) as client:
+    async with Client.connect(replace(settings, tenant=tenants.SYSTEM)) as client:
         job = await client.enqueue(_PROOF, priority=0)
         try:
             async with asyncio.timeout(_PROOF_SECONDS):

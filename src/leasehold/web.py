@@ -41,7 +41,8 @@ from leasehold.access import Stranger as _Stranger
 from leasehold.api.answers import Answer, answer, tagged
 from leasehold.api.auth import Caller, SignedIn
 from leasehold.api.events import LastId as LastEventId
-from leasehold.api.events import Message, open_other
+from leasehold.api.events import Message, Position, open_other
+from leasehold.api.hosts import public_host
 from leasehold.api.idempotency import IdempotencyKey, once_within
 from leasehold.api.problems import Problem
 from leasehold.api.route import anybody, needs
@@ -59,6 +60,7 @@ __all__ = [
     "Message",
     "Page",
     "Pages",
+    "Position",
     "Problem",
     "Request",
     "Response",
@@ -70,6 +72,7 @@ __all__ = [
     "changes",
     "needs",
     "pages",
+    "public_host",
     "routes",
     "stream",
     "tagged",

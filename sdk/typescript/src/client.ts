@@ -117,7 +117,8 @@ export class Client {
     job_id: string,
     { after = 0, signal }: { after?: number; signal?: AbortSignal } = {},
   ): AsyncGenerator<EventOut, void, undefined> {
-    const followed: Followed = { path: fill(operations["jobs.events"].path, { job_id }), after, over: false };
+    const path = fill(operations["jobs.events"].path, { job_id });
+    const followed: Followed = { path, last: String(after), over: false };
     while (!followed.over) {
       yield* this.#stream(followed, signal);
       if (!followed.over) await sleep(RECONNECT_MS, undefined, signal ? { signal } : {});
@@ -158,7 +159,7 @@ export class Client {
 
   /** The stream; null where there is none now. */
   async #open(followed: Followed, signal: AbortSignal): Promise<ReadableStream<Uint8Array> | null> {
-    const headers = { Accept: "text/event-stream", "Last-Event-ID": String(followed.after) };
+    const headers = { Accept: "text/event-stream", "Last-Event-ID": followed.last };
     const response = await this.#http.open(followed.path, { headers, signal });
     if (response.status === 204) followed.over = true;
     if (response.ok) return response.body;
@@ -172,13 +173,13 @@ export class Client {
 /** How far a stream is: what to ask for when it breaks, and whether it is over. */
 interface Followed {
   path: string;
-  after: number;
+  last: string; // the id of the last message, or the number of an event
   over: boolean;
 }
 
 /** The event in a message, if there is one. */
 function take(followed: Followed, message: Message): EventOut | null {
-  if (message.id !== "") followed.after = Number(message.id);
+  if (message.id !== "") followed.last = message.id;
   followed.over = message.event === "end";
   if (message.event !== "patch") return null;
   check(message.data, shapes["EventOut"]!, "an event of the stream");

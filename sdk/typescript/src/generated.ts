@@ -5,12 +5,27 @@ import type { Operation, Shape } from "./shape.js";
 /** A moment in a request: ISO 8601 with a time zone, or a Date. */
 export type Moment = string | Date;
 
+/** The job that acts on the selected jobs, and how many they are. Its result says how many it did. */
+export interface ActMade {
+  job_id: string;
+  state: State;
+  created: boolean;
+  /** The whole job, after `Prefer: wait` saw it end. */
+  job?: JobOut | null;
+  count: number;
+}
+
+export interface ActOnRequest {
+  /** Kept with the jobs that are canceled. */
+  reason?: string | null;
+}
+
 export interface ActRequest {
   action: "retry" | "cancel" | "delete";
   filter: JobFilter;
   /** Kept with the jobs that are canceled. */
   reason?: string | null;
-  /** Only count. */
+  /** Only select and count. */
   dry_run?: boolean;
 }
 
@@ -102,12 +117,6 @@ export interface ClaimRequest {
   queues?: string[] | null;
   /** Seconds to wait for a job if there is none. */
   wait_s?: number;
-}
-
-/** How many jobs a bulk action would apply to now; it stops counting at 10,000. */
-export interface Counted {
-  count: number;
-  is_capped: boolean;
 }
 
 export interface DecisionRequest {
@@ -515,16 +524,30 @@ export interface JobMoved {
   cancel_requested?: boolean;
 }
 
-/** What the jobs of a schedule are like. */
+/** What the jobs of a schedule are like. What is left out is as the kind's handler says, else the default. */
 export interface JobOptions {
   queue?: string | null;
+  /** 0 critical, 1 high, 2 normal, 3 low. */
   priority?: number | null;
+  /** 0 starts at once, whatever delay the kind has. */
+  delay_s?: number | null;
   max_attempts?: number | null;
   retry_base_s?: number | null;
   retry_cap_s?: number | null;
   timeout_s?: number | null;
+  /** Of the payload's shape. */
   version?: number | null;
   tags?: string[] | null;
+  /** Jobs of a group run in order, one at a time or so many at once. */
+  group?: string | null;
+  /** How many of the group at once; 1 if it is left out. */
+  group_limit?: number | null;
+  /** When this job is dead or failed, its group waits for a person. */
+  group_hold?: boolean | null;
+  /** Seconds between two starts of the group. */
+  group_gap_s?: number | null;
+  /** What every start of the job has to pass; `{customer}` in it is that member of the payload. */
+  gate?: string | null;
 }
 
 /** A job as it is now. */
@@ -565,7 +588,7 @@ export interface JobRefused {
   hint: string | null;
 }
 
-/** A request for one job. What is left out is as the kind's worker registered it, else the default. */
+/** A request for one job. What is left out is as the kind's handler says, else the default. */
 export interface JobRequest {
   kind: string;
   /** Any JSON; {} if it is left out. */
@@ -575,19 +598,14 @@ export interface JobRequest {
   queue?: string | null;
   /** 0 critical, 1 high, 2 normal, 3 low. */
   priority?: number | null;
-  /** Not before this time, at most ten years ahead. */
-  run_at?: Moment | null;
+  /** 0 starts at once, whatever delay the kind has. */
   delay_s?: number | null;
-  /** No attempt starts after this time. */
-  expires_at?: Moment | null;
   max_attempts?: number | null;
   retry_base_s?: number | null;
   retry_cap_s?: number | null;
   timeout_s?: number | null;
   /** Of the payload's shape. */
   version?: number | null;
-  /** How long the key stays with its job. */
-  key_window_s?: number | null;
   tags?: string[] | null;
   /** Jobs of a group run in order, one at a time or so many at once. */
   group?: string | null;
@@ -597,14 +615,20 @@ export interface JobRequest {
   group_hold?: boolean | null;
   /** Seconds between two starts of the group. */
   group_gap_s?: number | null;
-  /** The gate that every start of the job has to pass. */
+  /** What every start of the job has to pass; `{customer}` in it is that member of the payload. */
   gate?: string | null;
+  /** Not before this time, at most ten years ahead. */
+  run_at?: Moment | null;
+  /** No attempt starts after this time. */
+  expires_at?: Moment | null;
+  traceparent?: string | null;
+  /** How long the key stays with its job. */
+  key_window_s?: number | null;
   /** Of a tenant's jobs of the kind, one waits under this key. */
   unique?: string | null;
   /** When one waits: keep it, replace its payload, or push its time as well; keep if it is left out. */
   on_duplicate?: "keep" | "replace" | "push" | null;
   copied_from?: string | null;
-  traceparent?: string | null;
 }
 
 /** A job without its payload and result. */
@@ -645,7 +669,7 @@ export interface KeyMade {
   key_id: string;
   tenant_id: string | null;
   name: string;
-  scopes: ("jobs:read" | "jobs:write" | "work" | "admin" | "operator")[];
+  scopes: ("jobs:read" | "jobs:write" | "work" | "admin" | "operator" | "metrics")[];
   created_by: string;
   created_at: string;
   expires_at: string | null;
@@ -661,7 +685,7 @@ export interface KeyOut {
   key_id: string;
   tenant_id: string | null;
   name: string;
-  scopes: ("jobs:read" | "jobs:write" | "work" | "admin" | "operator")[];
+  scopes: ("jobs:read" | "jobs:write" | "work" | "admin" | "operator" | "metrics")[];
   created_by: string;
   created_at: string;
   expires_at: string | null;
@@ -672,7 +696,7 @@ export interface KeyOut {
 
 export interface KeyRequest {
   name: string;
-  scopes: ("jobs:read" | "jobs:write" | "work" | "admin" | "operator")[];
+  scopes: ("jobs:read" | "jobs:write" | "work" | "admin" | "operator" | "metrics")[];
   /** Where a key with the scope `work` may work; no other key has them. */
   queues?: string[] | null;
   expires_at?: Moment | null;
@@ -830,6 +854,22 @@ export interface QueuePaused {
 
 export interface Queues {
   data: QueueOut[];
+}
+
+export interface QuotaChange {
+  /** How many the tenant may have; null for as many as are usual. */
+  most: number | null;
+}
+
+/** How many of a thing a tenant may have, and how many are usual. */
+export interface QuotaOut {
+  what: string;
+  most: number;
+  usual: number;
+}
+
+export interface Quotas {
+  data: QuotaOut[];
 }
 
 export interface Readiness {
@@ -1060,6 +1100,15 @@ export interface Secrets {
   data: SecretOut[];
 }
 
+/** The jobs that a bulk action applied to at one moment. They can be acted on for an hour. */
+export interface Selected {
+  selection_id: string;
+  action: "retry" | "cancel" | "delete";
+  filter: { [name: string]: string };
+  count: number;
+  selected_at: string;
+}
+
 export interface SessionOut {
   session_id: string;
   kind: "browser" | "refresh";
@@ -1091,20 +1140,35 @@ export interface SignalSent {
 /** Where a job is. The last four are outcomes and change only by an explicit retry. */
 export type State = "scheduled" | "blocked" | "queued" | "running" | "succeeded" | "failed" | "dead" | "canceled";
 
-/** What the job of a step is like. */
+/** What the job of a step is like. Its delay begins when what it waits for has ended. */
 export interface StepOptions {
   queue?: string | null;
+  /** 0 critical, 1 high, 2 normal, 3 low. */
   priority?: number | null;
+  /** 0 starts at once, whatever delay the kind has. */
+  delay_s?: number | null;
   max_attempts?: number | null;
   retry_base_s?: number | null;
   retry_cap_s?: number | null;
   timeout_s?: number | null;
+  /** Of the payload's shape. */
   version?: number | null;
   tags?: string[] | null;
-  /** From the end of what it waits for. */
-  delay_s?: number | null;
+  /** Jobs of a group run in order, one at a time or so many at once. */
   group?: string | null;
+  /** How many of the group at once; 1 if it is left out. */
   group_limit?: number | null;
+  /** When this job is dead or failed, its group waits for a person. */
+  group_hold?: boolean | null;
+  /** Seconds between two starts of the group. */
+  group_gap_s?: number | null;
+  /** What every start of the job has to pass; `{customer}` in it is that member of the payload. */
+  gate?: string | null;
+  /** Not before this time, at most ten years ahead. */
+  run_at?: Moment | null;
+  /** No attempt starts after this time. */
+  expires_at?: Moment | null;
+  traceparent?: string | null;
 }
 
 export interface StepOut {
@@ -1323,8 +1387,8 @@ export interface Operations {
   "invitations.list": { asks: { query?: { tenant?: string | null } }; answer: Invitations };
   /** Take back an invitation. */
   "invitations.remove": { asks: { path: { invitation_id: string }; query?: { tenant?: string | null } }; answer: null };
-  /** Retry, cancel or delete every job that fits a filter: the job that does it, or with `dry_run` a count. */
-  "jobs.act": { asks: { body: ActRequest }; answer: JobMade };
+  /** Retry, cancel or delete every job that fits a filter now: the job that does it. */
+  "jobs.act": { asks: { body: ActRequest }; answer: ActMade };
   /** The attempts of a job that have ended, oldest first. */
   "jobs.attempts": { asks: { path: { job_id: string } }; answer: Attempts };
   /** Cancel a job; one that runs is asked to stop. */
@@ -1421,6 +1485,8 @@ export interface Operations {
   "secrets.remove": { asks: { path: { name: string } }; answer: null };
   /** Keep a secret, in the place of the one that has its name. */
   "secrets.set": { asks: { path: { name: string }; body: SecretRequest }; answer: null };
+  /** Retry, cancel or delete the jobs that were selected, and no others: the job that does it. */
+  "selections.act": { asks: { path: { selection_id: string }; body?: ActOnRequest | null }; answer: ActMade };
   /** Make a tenant, unless it is there. */
   "tenants.create": { asks: { body: TenantRequest }; answer: TenantOut };
   /** One tenant, by name or id. */
@@ -1429,10 +1495,14 @@ export interface Operations {
   "tenants.list": { asks: { query?: { limit?: number; cursor?: string | null } }; answer: Tenants };
   /** Let no job of a tenant start; it may go on asking for them, and what runs goes on. */
   "tenants.pause": { asks: { path: { tenant: string } }; answer: TenantPaused };
+  /** How many endpoints, schedules and other things a tenant may have. */
+  "tenants.quotas": { asks: { path: { tenant: string } }; answer: Quotas };
   /** Let a paused tenant go on. */
   "tenants.resume": { asks: { path: { tenant: string } }; answer: TenantPaused };
   /** Change a tenant's weight and limits; what is left out stays. */
   "tenants.set": { asks: { path: { tenant: string }; body: TenantChange }; answer: TenantOut };
+  /** Let a tenant have more or fewer of a thing; what it has stays. */
+  "tenants.set_quota": { asks: { path: { tenant: string; what: string }; body: QuotaChange }; answer: Quotas };
   /** A ticket that opens one stream, of a job, of a flow or of the tenant, once, within a minute. */
   "tickets.create": { asks: { body: TicketRequest }; answer: TicketOut };
   /** Make an endpoint; its secret is shown this once. */
@@ -1502,7 +1572,7 @@ export const operations: { readonly [K in keyof Operations]: Operation } = {
   "invitations.create": {"method": "POST", "path": "/v1/invitations", "repeat": false, "once": false, "answer": {"ref": "InvitationOut"}},
   "invitations.list": {"method": "GET", "path": "/v1/invitations", "repeat": true, "once": false, "answer": {"ref": "Invitations"}},
   "invitations.remove": {"method": "DELETE", "path": "/v1/invitations/{invitation_id}", "repeat": true, "once": false, "answer": null},
-  "jobs.act": {"method": "POST", "path": "/v1/jobs:act", "repeat": true, "once": true, "answer": {"ref": "JobMade"}},
+  "jobs.act": {"method": "POST", "path": "/v1/jobs:act", "repeat": true, "once": true, "answer": {"ref": "ActMade"}},
   "jobs.attempts": {"method": "GET", "path": "/v1/jobs/{job_id}/attempts", "repeat": true, "once": false, "answer": {"ref": "Attempts"}},
   "jobs.cancel": {"method": "POST", "path": "/v1/jobs/{job_id}/cancel", "repeat": true, "once": true, "answer": {"ref": "JobMoved"}},
   "jobs.create": {"method": "POST", "path": "/v1/jobs", "repeat": true, "once": true, "answer": {"ref": "JobMade"}},
@@ -1551,12 +1621,15 @@ export const operations: { readonly [K in keyof Operations]: Operation } = {
   "secrets.list": {"method": "GET", "path": "/v1/secrets", "repeat": true, "once": false, "answer": {"ref": "Secrets"}},
   "secrets.remove": {"method": "DELETE", "path": "/v1/secrets/{name}", "repeat": true, "once": false, "answer": null},
   "secrets.set": {"method": "PUT", "path": "/v1/secrets/{name}", "repeat": true, "once": false, "answer": null},
+  "selections.act": {"method": "POST", "path": "/v1/selections/{selection_id}/act", "repeat": true, "once": true, "answer": {"ref": "ActMade"}},
   "tenants.create": {"method": "POST", "path": "/v1/tenants", "repeat": false, "once": false, "answer": {"ref": "TenantOut"}},
   "tenants.get": {"method": "GET", "path": "/v1/tenants/{tenant}", "repeat": true, "once": false, "answer": {"ref": "TenantOut"}},
   "tenants.list": {"method": "GET", "path": "/v1/tenants", "repeat": true, "once": false, "answer": {"ref": "Tenants"}},
   "tenants.pause": {"method": "POST", "path": "/v1/tenants/{tenant}/pause", "repeat": false, "once": false, "answer": {"ref": "TenantPaused"}},
+  "tenants.quotas": {"method": "GET", "path": "/v1/tenants/{tenant}/quotas", "repeat": true, "once": false, "answer": {"ref": "Quotas"}},
   "tenants.resume": {"method": "POST", "path": "/v1/tenants/{tenant}/resume", "repeat": false, "once": false, "answer": {"ref": "TenantPaused"}},
   "tenants.set": {"method": "PATCH", "path": "/v1/tenants/{tenant}", "repeat": true, "once": false, "answer": {"ref": "TenantOut"}},
+  "tenants.set_quota": {"method": "PUT", "path": "/v1/tenants/{tenant}/quotas/{what}", "repeat": true, "once": false, "answer": {"ref": "Quotas"}},
   "tickets.create": {"method": "POST", "path": "/v1/tickets", "repeat": false, "once": false, "answer": {"ref": "TicketOut"}},
   "webhooks.create": {"method": "POST", "path": "/v1/webhooks", "repeat": false, "once": false, "answer": {"ref": "EndpointMade"}},
   "webhooks.get": {"method": "GET", "path": "/v1/webhooks/{endpoint_id}", "repeat": true, "once": false, "answer": {"ref": "EndpointOut"}},
@@ -1579,6 +1652,7 @@ export const operations: { readonly [K in keyof Operations]: Operation } = {
 
 /** What the answers look like, for the check of what came. */
 export const shapes: { readonly [name: string]: Shape } = {
+  ActMade: {"type": "object", "required": ["job_id", "state", "created", "count"], "properties": {"job_id": {"type": "string", "format": "uuid"}, "state": {"ref": "State"}, "created": {"type": "boolean"}, "job": {"anyOf": [{"ref": "JobOut"}, {"type": "null"}]}, "count": {"type": "integer"}}},
   ApprovalOut: {"type": "object", "required": ["job_id", "flow_id", "flow", "name", "payload", "asked_at", "expires_at", "by_default", "tenant_id"], "properties": {"job_id": {"type": "string", "format": "uuid"}, "flow_id": {"type": "string", "format": "uuid"}, "flow": {"type": "string"}, "name": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "payload": {}, "asked_at": {"type": "string", "format": "date-time"}, "expires_at": {"anyOf": [{"type": "string", "format": "date-time"}, {"type": "null"}]}, "by_default": {"type": "string", "enum": ["approve", "reject"]}, "tenant_id": {"type": "string", "format": "uuid"}}},
   Approvals: {"type": "object", "required": ["data", "next_cursor", "has_more"], "properties": {"data": {"type": "array", "items": {"ref": "ApprovalOut"}}, "next_cursor": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "has_more": {"type": "boolean"}}},
   AttemptOut: {"type": "object", "required": ["token", "attempt", "outcome", "error", "worker", "started_at", "finished_at"], "properties": {"token": {"type": "integer"}, "attempt": {"type": "integer"}, "outcome": {"type": "string"}, "error": {}, "worker": {"type": "string"}, "started_at": {"type": "string", "format": "date-time"}, "finished_at": {"type": "string", "format": "date-time"}}},
@@ -1624,8 +1698,8 @@ export const shapes: { readonly [name: string]: Shape } = {
   JobRefused: {"type": "object", "required": ["status", "code", "detail", "hint"], "properties": {"status": {"type": "integer"}, "code": {"type": "string"}, "detail": {"type": "string"}, "hint": {"anyOf": [{"type": "string"}, {"type": "null"}]}}},
   JobSummary: {"type": "object", "required": ["job_id", "tenant_id", "kind", "queue", "priority", "state", "attempt", "max_attempts", "error", "progress", "message", "created_at", "run_at", "started_at", "finished_at", "expires_at", "version", "key", "tags", "copied_from", "traceparent", "cancel_requested", "group", "gate"], "properties": {"job_id": {"type": "string", "format": "uuid"}, "tenant_id": {"type": "string", "format": "uuid"}, "kind": {"type": "string"}, "queue": {"type": "string"}, "priority": {"type": "integer"}, "state": {"ref": "State"}, "attempt": {"type": "integer"}, "max_attempts": {"type": "integer"}, "error": {}, "progress": {"anyOf": [{"type": "number"}, {"type": "null"}]}, "message": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "created_at": {"type": "string", "format": "date-time"}, "run_at": {"type": "string", "format": "date-time"}, "started_at": {"anyOf": [{"type": "string", "format": "date-time"}, {"type": "null"}]}, "finished_at": {"anyOf": [{"type": "string", "format": "date-time"}, {"type": "null"}]}, "expires_at": {"anyOf": [{"type": "string", "format": "date-time"}, {"type": "null"}]}, "version": {"type": "integer"}, "key": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "tags": {"anyOf": [{"type": "array", "items": {"type": "string"}}, {"type": "null"}]}, "copied_from": {"anyOf": [{"type": "string", "format": "uuid"}, {"type": "null"}]}, "traceparent": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "cancel_requested": {"type": "boolean"}, "group": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "gate": {"anyOf": [{"type": "string"}, {"type": "null"}]}}},
   Jobs: {"type": "object", "required": ["data", "next_cursor", "has_more"], "properties": {"data": {"type": "array", "items": {"ref": "JobSummary"}}, "next_cursor": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "has_more": {"type": "boolean"}}},
-  KeyMade: {"type": "object", "required": ["key_id", "tenant_id", "name", "scopes", "created_by", "created_at", "expires_at", "revoked_at", "last_used_at", "queues", "key"], "properties": {"key_id": {"type": "string"}, "tenant_id": {"anyOf": [{"type": "string", "format": "uuid"}, {"type": "null"}]}, "name": {"type": "string"}, "scopes": {"type": "array", "items": {"type": "string", "enum": ["jobs:read", "jobs:write", "work", "admin", "operator"]}}, "created_by": {"type": "string"}, "created_at": {"type": "string", "format": "date-time"}, "expires_at": {"anyOf": [{"type": "string", "format": "date-time"}, {"type": "null"}]}, "revoked_at": {"anyOf": [{"type": "string", "format": "date-time"}, {"type": "null"}]}, "last_used_at": {"anyOf": [{"type": "string", "format": "date-time"}, {"type": "null"}]}, "queues": {"anyOf": [{"type": "array", "items": {"type": "string"}}, {"type": "null"}]}, "key": {"type": "string"}}},
-  KeyOut: {"type": "object", "required": ["key_id", "tenant_id", "name", "scopes", "created_by", "created_at", "expires_at", "revoked_at", "last_used_at", "queues"], "properties": {"key_id": {"type": "string"}, "tenant_id": {"anyOf": [{"type": "string", "format": "uuid"}, {"type": "null"}]}, "name": {"type": "string"}, "scopes": {"type": "array", "items": {"type": "string", "enum": ["jobs:read", "jobs:write", "work", "admin", "operator"]}}, "created_by": {"type": "string"}, "created_at": {"type": "string", "format": "date-time"}, "expires_at": {"anyOf": [{"type": "string", "format": "date-time"}, {"type": "null"}]}, "revoked_at": {"anyOf": [{"type": "string", "format": "date-time"}, {"type": "null"}]}, "last_used_at": {"anyOf": [{"type": "string", "format": "date-time"}, {"type": "null"}]}, "queues": {"anyOf": [{"type": "array", "items": {"type": "string"}}, {"type": "null"}]}}},
+  KeyMade: {"type": "object", "required": ["key_id", "tenant_id", "name", "scopes", "created_by", "created_at", "expires_at", "revoked_at", "last_used_at", "queues", "key"], "properties": {"key_id": {"type": "string"}, "tenant_id": {"anyOf": [{"type": "string", "format": "uuid"}, {"type": "null"}]}, "name": {"type": "string"}, "scopes": {"type": "array", "items": {"type": "string", "enum": ["jobs:read", "jobs:write", "work", "admin", "operator", "metrics"]}}, "created_by": {"type": "string"}, "created_at": {"type": "string", "format": "date-time"}, "expires_at": {"anyOf": [{"type": "string", "format": "date-time"}, {"type": "null"}]}, "revoked_at": {"anyOf": [{"type": "string", "format": "date-time"}, {"type": "null"}]}, "last_used_at": {"anyOf": [{"type": "string", "format": "date-time"}, {"type": "null"}]}, "queues": {"anyOf": [{"type": "array", "items": {"type": "string"}}, {"type": "null"}]}, "key": {"type": "string"}}},
+  KeyOut: {"type": "object", "required": ["key_id", "tenant_id", "name", "scopes", "created_by", "created_at", "expires_at", "revoked_at", "last_used_at", "queues"], "properties": {"key_id": {"type": "string"}, "tenant_id": {"anyOf": [{"type": "string", "format": "uuid"}, {"type": "null"}]}, "name": {"type": "string"}, "scopes": {"type": "array", "items": {"type": "string", "enum": ["jobs:read", "jobs:write", "work", "admin", "operator", "metrics"]}}, "created_by": {"type": "string"}, "created_at": {"type": "string", "format": "date-time"}, "expires_at": {"anyOf": [{"type": "string", "format": "date-time"}, {"type": "null"}]}, "revoked_at": {"anyOf": [{"type": "string", "format": "date-time"}, {"type": "null"}]}, "last_used_at": {"anyOf": [{"type": "string", "format": "date-time"}, {"type": "null"}]}, "queues": {"anyOf": [{"type": "array", "items": {"type": "string"}}, {"type": "null"}]}}},
   Keys: {"type": "object", "required": ["data"], "properties": {"data": {"type": "array", "items": {"ref": "KeyOut"}}}},
   KindLimited: {"type": "object", "required": ["kind", "max_running"], "properties": {"kind": {"type": "string"}, "max_running": {"anyOf": [{"type": "integer"}, {"type": "null"}]}}},
   KindPaused: {"type": "object", "required": ["kind", "paused"], "properties": {"kind": {"type": "string"}, "paused": {"type": "boolean"}}},
@@ -1645,6 +1719,8 @@ export const shapes: { readonly [name: string]: Shape } = {
   QueueOut: {"type": "object", "required": ["queue", "paused", "queued", "scheduled", "running"], "properties": {"queue": {"type": "string"}, "paused": {"type": "boolean"}, "queued": {"type": "integer"}, "scheduled": {"type": "integer"}, "running": {"type": "integer"}}},
   QueuePaused: {"type": "object", "required": ["queue", "paused"], "properties": {"queue": {"type": "string"}, "paused": {"type": "boolean"}}},
   Queues: {"type": "object", "required": ["data"], "properties": {"data": {"type": "array", "items": {"ref": "QueueOut"}}}},
+  QuotaOut: {"type": "object", "required": ["what", "most", "usual"], "properties": {"what": {"type": "string"}, "most": {"type": "integer"}, "usual": {"type": "integer"}}},
+  Quotas: {"type": "object", "required": ["data"], "properties": {"data": {"type": "array", "items": {"ref": "QuotaOut"}}}},
   Readiness: {"type": "object", "required": ["status", "database", "pending_files"], "properties": {"status": {"type": "string", "enum": ["ready", "not ready"]}, "database": {"type": "boolean"}, "pending_files": {"anyOf": [{"type": "integer"}, {"type": "null"}]}}},
   ReasonOut: {"type": "object", "required": ["reason", "detail"], "properties": {"reason": {"type": "string"}, "detail": {"type": "string"}}},
   Registered: {"type": "object", "required": ["worker_id", "lease_s", "beat_s"], "properties": {"worker_id": {"type": "string", "format": "uuid"}, "lease_s": {"type": "number"}, "beat_s": {"type": "number"}}},

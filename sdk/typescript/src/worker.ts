@@ -13,7 +13,7 @@ import { Bell } from "./bell.js";
 import { Client } from "./client.js";
 import { now } from "./clock.js";
 import type { Context } from "./context.js";
-import { BadInput, LeaseholdError, NotAllowed, TooLarge, WorkerLost } from "./errors.js";
+import { BadInput, LeaseholdError, NotAllowed, TooLarge, Unreachable, WorkerLost } from "./errors.js";
 import { type Ending, Execution, LeftBehind } from "./execution.js";
 import type { EndedIn, GrantOut, ItemOut } from "./generated.js";
 import type { Beat, HeartData, Holding } from "./heart.js";
@@ -96,6 +96,7 @@ export class Worker {
   #heart: Thread | null = null;
   #claiming = new AbortController(); // ends the claim that waits
   #heard_at = 0; // when the server heard of us first: the lease counts from there
+  #away_since: number | null = null; // of the server, as far as is known
   #hasLeftBehind = false;
   #broken: unknown = null;
 
@@ -138,7 +139,7 @@ export class Worker {
 
   /** Work until stopped; leaves no lease behind. */
   async run(): Promise<void> {
-    await this.#register();
+    if (!(await this.#begin())) return;
     this.#startHeart();
     const leaving = new AbortController();
     const reporting = this.#reportUntil(leaving.signal).catch((problem: unknown) => this.#break(problem));
@@ -156,6 +157,21 @@ export class Worker {
     if (this.#broken !== null) throw this.#broken;
   }
 
+  /** Register once the server answers; false when we are to stop before. */
+  async #begin(): Promise<boolean> {
+    while (!this.#stopping.isRung) {
+      try {
+        await this.#register();
+        return true;
+      } catch (problem) {
+        if (!(problem instanceof Unreachable)) throw problem;
+        this.#isAway(problem);
+        await this.#stopping.waitAtMost(pause());
+      }
+    }
+    return false;
+  }
+
   async #register(): Promise<void> {
     for (const worker_id of this.#old_ids) {
       await this.#client.ask("workers.stop", { path: { worker_id } }); // what nobody has taken yet is free at once
@@ -166,6 +182,7 @@ export class Worker {
     const kinds = [...this.#handlers.keys()].sort();
     const body = { name: this.name, version, kinds, slots: this.#slots, lease_s: this.#lease_s };
     const made = await this.#client.ask("workers.register", { body: queues ? { ...body, queues } : body });
+    this.#isBack();
     this.#heard_at = since;
     this.worker_id = made.worker_id;
     this.#tellHeart();
@@ -200,6 +217,7 @@ export class Worker {
     const options = { tries: 1, timeout_s: WAIT_SECONDS + 30, signal };
     try {
       const grants = await this.#client.ask("workers.claim", { path: { worker_id }, body }, options);
+      this.#isBack();
       if (signal.aborted) return;
       for (const grant of grants.data) this.#start(grant, worker_id);
       this.#tellHeart();
@@ -215,8 +233,22 @@ export class Worker {
       this.#lose(this.worker_id, problem.message);
       return true;
     }
-    this.#log.emit("server unreachable", { problem: problem.message }, "warning");
+    if (problem instanceof Unreachable) this.#isAway(problem);
+    else this.#log.emit("server refused", { problem: problem.message }, "warning");
     return false;
+  }
+
+  /** One line when the server goes away, and one when it is back. */
+  #isAway(problem: Unreachable): void {
+    if (this.#away_since !== null) return;
+    this.#away_since = now();
+    this.#log.emit("server unreachable", { problem: problem.message }, "warning");
+  }
+
+  #isBack(): void {
+    if (this.#away_since === null) return;
+    this.#log.emit("server is back", { away_s: Math.round((now() - this.#away_since) * 10) / 10 });
+    this.#away_since = null;
   }
 
   // -- run ------------------------------------------------------------------------------------------------------
@@ -293,7 +325,9 @@ export class Worker {
   /** Say how attempts ended. They stay with us until there is an answer: a report may come twice. */
   async #report(worker_id: string, options: AskOptions = {}): Promise<void> {
     const batch = [...this.#ended.values()].slice(0, MOST_REPORTS);
-    for (const item of await this.#finish(worker_id, batch, options)) {
+    const became = await this.#finish(worker_id, batch, options);
+    this.#isBack();
+    for (const item of became) {
       const ended = this.#ended.get(item.token);
       if (ended === undefined) continue; // all was lost meanwhile
       this.#ended.delete(item.token);

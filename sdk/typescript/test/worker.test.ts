@@ -226,6 +226,19 @@ test("a worker on a line that breaks ends every job once", async (t) => {
   assert.ok(line.broken > 0, "the line never broke");
 });
 
+test("a worker whose server does not answer waits for it, with one line", async (t) => {
+  const line = await Line.start(t, { every: 1 });
+  const running = new Running(t, { url: line.url });
+  running.worker.handler("t.patient", () => "done");
+  running.start();
+  await eventually(() => running.messages().includes("server unreachable"), "a line");
+  line.every = Infinity;
+  assert.equal((await done("t.patient", {})).result, "done");
+  await running.stop();
+  const told = running.messages().filter((message) => String(message).startsWith("server"));
+  assert.deepEqual(told, ["server unreachable", "server is back"]);
+});
+
 test("a worker that hears nothing for nine tenths of its lease drops what it runs, and comes back", async (t) => {
   const line = await Line.start(t);
   const running = new Running(t, { url: line.url, lease_s: 8 });
@@ -255,10 +268,10 @@ class Line {
   #answers = 0;
   readonly #open = new Set<Socket>();
   readonly #server = createServer((near) => this.#join(near));
-  readonly #every: number;
+  every: number;
 
   private constructor(every: number) {
-    this.#every = every;
+    this.every = every;
   }
 
   static async start(t: TestContext, { every = Infinity } = {}): Promise<Line> {
@@ -286,7 +299,7 @@ class Line {
     near.pipe(far);
     far.on("data", (answer: Buffer) => {
       if (this.silent) return;
-      if (++this.#answers % this.#every !== 0) {
+      if (++this.#answers % this.every !== 0) {
         near.write(answer);
         return;
       }

@@ -1,6 +1,7 @@
 """The HTTP API: routes that turn a request into one call of the engine. No SQL here, no pages but its own document."""
 
 from collections.abc import Iterable
+from types import FunctionType
 
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
@@ -34,6 +35,7 @@ from leasehold.api import (
     workers,
 )
 from leasehold.api.edge import Edge
+from leasehold.api.hosts import Hosts
 from leasehold.api.pack_routes import routes_of
 from leasehold.api.route import Route
 from leasehold.api.services import STALE_SECONDS, Services, open_services
@@ -71,8 +73,11 @@ _MODULES = (
 
 def create_app(services: Services, packs: Iterable[Found] = ()) -> FastAPI:
     """The application for open services: ``async with open_services(settings, loopback=True) as services``."""
+    packs = list(packs)
     app = bare_app(packs)
     app.state.services = services
+    public = [one.load("public_hosts", one.pack.public_hosts, FunctionType) for one in packs if one.pack.public_hosts]
+    app.add_middleware(Hosts, services=services, public=public, routes=app.state.routes)
     app.add_middleware(Edge, answered=services.answered)
     if origins := services.settings.cors_origins:
         app.add_middleware(
@@ -104,11 +109,13 @@ def bare_app(packs: Iterable[Found] = ()) -> FastAPI:
     for router in routers:
         app.include_router(router)
 
+    routes = [route for router in routers for route in router.routes if isinstance(route, Route)]
+
     def methods_of(path: str) -> list[str]:
         """The methods that an address has; the framework would name those of one route only."""
-        routes = [route for router in routers for route in router.routes if isinstance(route, Route)]
         return sorted({method for route in routes if route.path_regex.match(path) for method in route.methods or ()})
 
+    app.state.routes = routes
     app.state.methods = methods_of
     app.add_exception_handler(HTTPException, problems.on_http)
     app.add_exception_handler(RequestValidationError, problems.on_validation)

@@ -20,13 +20,14 @@ from leasehold.engine.keys import Holder
 from leasehold.engine.people import Session
 
 #: What a caller may be let in for. A tenant's key has some of the first four; a key of the installation has
-#: ``operator``, and only that. The others are people's.
+#: ``operator`` or ``metrics``, and only that. The others are people's.
 SCOPES = {
     "jobs:read": "look at the tenant's jobs, webhooks and deliveries",
     "jobs:write": "create, cancel, retry and reschedule the tenant's jobs",
     "work": "run the tenant's jobs of the queues that the key names, as a remote worker",
     "admin": "the tenant's keys, secrets, webhooks and audit log",
     "operator": "the installation: tenants, queues, workers, all keys and the whole audit log",
+    "metrics": "the metrics of the installation, for a scraper",
     "members": "the tenant's people and invitations; no key has it",
     "session": "what belongs to whoever is signed in; no key has it",
 }
@@ -81,10 +82,14 @@ async def identify(request: Request, *, tickets: bool = False) -> Caller:
     """The caller, whatever they may do."""
     services = services_of(request)
     address = client_address(request)
-    refuse_if_spent(services.ip_refusals.look(address), left=1)
-    caller = await _caller_of(request, services, tickets=tickets)
+    try:
+        async with services.addresses.checking(address):
+            caller = await _caller_of(request, services, tickets=tickets)
+    except Problem:
+        services.addresses.count_request(address)
+        raise
     if caller is None:
-        services.ip_refusals.take(address)
+        services.addresses.count_refusal(address)
         raise unauthenticated("the key is not valid, or not any more")
     allowance = services.key_requests.take(caller.key_id)
     request.state.headers = allowance.headers

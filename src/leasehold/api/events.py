@@ -1,14 +1,15 @@
 """Live events of a job or a flow as server-sent events: ``state``, ``patch``, ``end``, ``reset``.
 
 The id of a message is the number of the newest event that the reader then knows, so ``Last-Event-ID`` says
-exactly where to go on: nothing is lost and nothing comes twice.
+exactly where to go on: nothing is lost and nothing comes twice. The end has an id of its own, or a reader whose
+connection breaks after the last event would seem to have seen the end.
 """
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import AsyncExitStack, ExitStack
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple, Self
 from uuid import UUID
 
 from fastapi import Header, Query, Request, Response
@@ -44,6 +45,24 @@ Ticket = Annotated[str | None, Query(max_length=100, description="Instead of a k
 _LEFT_OUT = frozenset({"payload", "result"})
 
 
+class Position(NamedTuple):
+    """How far the reader of a stream is. As text it is the id of a message: ``7``, and of the end ``7-end``."""
+
+    seq: int
+    has_ended: bool = False
+
+    @classmethod
+    def parse(cls, last_event_id: str | None) -> Self | None:
+        """The position that the id names, or None: then the reader starts with the state."""
+        number, dash, word = (last_event_id or "").strip().partition("-")
+        if not (number.isascii() and number.isdecimal() and len(number) < 16 and dash + word in ("", "-end")):
+            return None
+        return cls(int(number), bool(word))
+
+    def __str__(self) -> str:
+        return f"{self.seq}-end" if self.has_ended else str(self.seq)
+
+
 def is_wanted(request: Request) -> bool:
     return "text/event-stream" in request.headers.get("accept", "")
 
@@ -63,9 +82,10 @@ async def open_stream(
         # It follows before it looks: what happens in between is then in both, and its number tells.
         follower = stack.enter_context(services.hub.follow(caller.tenant, subject_id, subject))
         head = await services.hub.begin(caller.tenant, subject_id)
-        after = _number(last_event_id)
-        if after == head.seq and head.ended:
+        last = Position.parse(last_event_id)
+        if head.ended and last == Position(head.seq, has_ended=True):
             return Response(None, 204)
+        after = last.seq if last else None
         found = await subject.get(services.db, caller.tenant, subject_id)
         missed = (
             None if after is None or after > head.seq else await _missed(services, caller, subject_id, after, head.seq)
@@ -188,7 +208,7 @@ async def _chunks(
             sent = event.seq
     # The head decides, not what was found: that was read a moment later, and may have ended with events not yet told.
     if head.ended and sent == head.seq:
-        yield message("end", sent, plain(found, without=_LEFT_OUT))
+        yield _end(sent, found)
         return
     while True:
         try:
@@ -203,7 +223,7 @@ async def _chunks(
             if only in (None, news.event.type):
                 yield message("patch", sent, plain(news.event))
         if news.ended and news.seq >= sent:
-            yield message("end", news.seq, plain(news.ended, without=_LEFT_OUT))
+            yield _end(news.seq, news.ended)
             return
 
 
@@ -211,6 +231,5 @@ def message(event: str, position: int | str, data: dict[str, Any]) -> bytes:
     return f"id: {position}\nevent: {event}\ndata: ".encode() + encode(data) + b"\n\n"
 
 
-def _number(last_event_id: str | None) -> int | None:
-    text = (last_event_id or "").strip()
-    return int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else None
+def _end(seq: int, ended: Job | FlowInfo) -> bytes:
+    return message("end", str(Position(seq, has_ended=True)), plain(ended, without=_LEFT_OUT))

@@ -120,8 +120,9 @@ class Feed:
                 async with self._looking:
                     await self._look()
             except LeaseholdError as problem:
-                emit("streams wait for the database", level=logging.WARNING, problem=problem)
-                await asyncio.sleep(1.0)
+                if not self._db.outage.covers(problem):
+                    emit("streams wait for the database", level=logging.WARNING, problem=problem)
+                await asyncio.sleep(self._db.outage.pause_seconds())
 
     async def _look(self) -> None:
         if (before := self._snapshot) is None:  # the last one has left meanwhile

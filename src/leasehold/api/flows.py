@@ -57,7 +57,7 @@ Limit = Annotated[int, Query(ge=1, le=200)]
 async def create(
     request: Request, caller: SignedIn, body: FlowRequest, idempotency_key: IdempotencyKey = None
 ) -> Response:
-    flow = _flow(body)
+    flow = _flow(body, request.state.traceparent)
 
     async def operate(flows: engine.Flows) -> Answer:
         flow_id = await flows.start(flow)
@@ -270,7 +270,7 @@ def _flows(request: Request, caller: Caller, db: Database | None = None) -> engi
     return engine.Flows(db or services_of(request).db, caller.tenant, lambda: None)
 
 
-def _flow(body: FlowRequest) -> Flow:
+def _flow(body: FlowRequest, trace: str | None) -> Flow:
     flow = Flow(body.name, deadline=body.deadline or body.deadline_s)
     for asked in body.steps:
         step = Step(
@@ -278,7 +278,7 @@ def _flow(body: FlowRequest) -> Flow:
             payload=asked.payload,
             name=asked.name,
             on_failure=asked.on_failure,
-            options=plain_options(asked.options.model_dump(exclude_none=True)) if asked.options else {},
+            options={"traceparent": trace, **(asked.options.model_dump(exclude_none=True) if asked.options else {})},
             wait=plain_options(asked.wait.model_dump(exclude_none=True)) if asked.wait else None,
         )
         flow.include(step, after=asked.after)

@@ -1,5 +1,6 @@
 """``/healthz``, ``/readyz``, ``/metrics``."""
 
+import asyncio
 import math
 from collections.abc import Iterator
 
@@ -14,6 +15,9 @@ from leasehold.api.services import Services, services_of
 from leasehold.engine import watch
 from leasehold.errors import LeaseholdError
 from leasehold.metrics import CONTENT_TYPE, Sample, exposition
+
+#: Whoever asks has little patience, and the answer is no by then.
+_READY_SECONDS = 1.0
 
 routes = router("health")
 
@@ -32,8 +36,9 @@ async def healthz() -> Response:
 )
 async def readyz(request: Request) -> Response:
     try:
-        pending = len(await watch.pending_files(services_of(request).db))
-    except LeaseholdError:
+        async with asyncio.timeout(_READY_SECONDS):
+            pending = len(await watch.pending_files(services_of(request).probe))
+    except (LeaseholdError, TimeoutError):
         return answer({"status": "not ready", "database": False, "pending_files": None}, status=503)
     if pending:
         return answer({"status": "not ready", "database": True, "pending_files": pending}, status=503)
@@ -43,14 +48,14 @@ async def readyz(request: Request) -> Response:
 @routes.get(
     "/metrics",
     operation_id="health.metrics",
-    summary="Numbers for Prometheus; for an operator's key, or from this machine",
+    summary="Numbers for Prometheus; for a key with the scope metrics or operator, or from this machine",
     response_class=Response,
     responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}, "description": "Exposition format"}},
 )
 async def metrics(request: Request) -> Response:
     services = services_of(request)
     if not is_from_here(request):
-        await sign_in(request, frozenset({"operator"}), tickets=False)
+        await sign_in(request, frozenset({"operator", "metrics"}), tickets=False)
     text = exposition([*await watch.metrics(services.operator), *_of_process(services)])
     return Response(text, media_type=CONTENT_TYPE)
 

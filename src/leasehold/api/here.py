@@ -1,10 +1,9 @@
 """Where a request comes from."""
 
-import ipaddress
-
 from fastapi import Request
 
 from leasehold.api.services import services_of
+from leasehold.net.address import is_loopback
 
 
 def client_address(request: Request) -> str:
@@ -15,10 +14,3 @@ def is_from_here(request: Request) -> bool:
     """A proxy on this machine passes strangers on: what it passed on does not come from here."""
     passed_on = "forwarded" in request.headers or "x-forwarded-for" in request.headers
     return services_of(request).loopback and not passed_on and is_loopback(client_address(request))
-
-
-def is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"

@@ -206,8 +206,9 @@ class Hub:
             try:
                 await self._look()
             except LeaseholdError as problem:
-                emit("streams wait for the database", level=logging.WARNING, problem=problem)
-                await asyncio.sleep(1.0)
+                if not self._db.outage.covers(problem):
+                    emit("streams wait for the database", level=logging.WARNING, problem=problem)
+                await asyncio.sleep(self._db.outage.pause_seconds())
 
     async def _wait_for_news(self) -> None:
         await asyncio.sleep(TICK_SECONDS)

@@ -14,12 +14,13 @@ from leasehold.api.answers import Answer, IfMatch, answer, decode_cursor, page, 
 from leasehold.api.auth import Caller, SignedIn
 from leasehold.api.idempotency import IdempotencyKey, once
 from leasehold.api.models import (
+    ActMade,
+    ActOnRequest,
     ActRequest,
     Attempts,
     BatchMade,
     BatchRequest,
     CancelRequest,
-    Counted,
     Cursor,
     Events,
     Explanation,
@@ -34,11 +35,12 @@ from leasehold.api.models import (
     Name,
     RescheduleRequest,
     RetryRequest,
+    Selected,
 )
 from leasehold.api.problems import Problem, of_error
 from leasehold.api.route import needs, router
 from leasehold.api.services import Services, services_of
-from leasehold.engine import jobs
+from leasehold.engine import jobs, selections
 from leasehold.engine.scope import Scope
 from leasehold.errors import BadInput, Conflict, NotFound, QuotaExceeded, TooLarge
 from leasehold.job import Enqueued, Job, State
@@ -51,7 +53,6 @@ WRITE = needs("jobs:write")
 _SUMMARY = frozenset({"payload", "result"})
 _WAIT = re.compile(r"(?:^|[,;\s])wait\s*=\s*(\d{1,9})(?:$|[,;\s])", re.IGNORECASE)
 _LONGEST_WAIT = 60
-_MOST_COUNTED = 10_000
 
 
 class _Refused(NamedTuple):
@@ -301,20 +302,47 @@ async def reschedule(
 @routes.post(
     "/v1/jobs:act",
     operation_id="jobs.act",
-    summary="Retry, cancel or delete every job that fits a filter: the job that does it, or with `dry_run` a count",
+    summary="Retry, cancel or delete every job that fits a filter now: the job that does it",
+    description="With `dry_run` the jobs are only selected and counted; `selections.act` acts on those and no others.",
     status_code=202,
-    response_model=JobMade,
-    responses={200: {"model": Counted, "description": "Only counted"}},
+    response_model=ActMade,
+    responses={200: {"model": Selected, "description": "Selected and counted; nothing is done"}},
     openapi_extra=WRITE,
 )
 async def act(request: Request, caller: SignedIn, body: ActRequest, idempotency_key: IdempotencyKey = None) -> Response:
     filters = plain_options(body.filter.model_dump(exclude_none=True))
     if body.dry_run:
-        count = await jobs.count_to_act(services_of(request).db, caller.tenant, body.action, filters)
-        return answer({"count": count, "is_capped": count >= _MOST_COUNTED})
+        [selection] = await selections.select_jobs(services_of(request).db, caller.tenant, body.action, filters)
+        return answer({name: value for name, value in plain(selection).items() if name != "tenant_id"})
 
     async def operate(scope: Scope) -> Answer:
-        return _made(await jobs.begin_act(scope, caller.tenant, body.action, filters, body.reason))
+        [selection] = await selections.select_jobs(scope, caller.tenant, body.action, filters)
+        return _begun(*await selections.begin(scope, caller.tenant, selection.selection_id, body.reason))
+
+    response = await once(request, caller, idempotency_key, operate)
+    services_of(request).backend.announce()
+    return response
+
+
+@routes.post(
+    "/v1/selections/{selection_id}/act",
+    operation_id="selections.act",
+    summary="Retry, cancel or delete the jobs that were selected, and no others: the job that does it",
+    status_code=202,
+    response_model=ActMade,
+    responses={200: {"model": ActMade, "description": "It was asked for before: the job that does it"}},
+    openapi_extra=WRITE,
+)
+async def act_on_selection(
+    request: Request,
+    caller: SignedIn,
+    selection_id: Id,
+    body: ActOnRequest | None = None,
+    idempotency_key: IdempotencyKey = None,
+) -> Response:
+    async def operate(scope: Scope) -> Answer:
+        reason = body.reason if body else None
+        return _begun(*await selections.begin(scope, caller.tenant, selection_id, reason))
 
     response = await once(request, caller, idempotency_key, operate)
     services_of(request).backend.announce()
@@ -399,6 +427,11 @@ def _made(job: Enqueued) -> Answer:
     at = f"/v1/jobs/{job.job_id}"
     headers = {"Location": at, "Link": f'<{at}/events>; rel="monitor"'}
     return Answer(status=202 if job.created else 200, value=plain(job), headers=headers)
+
+
+def _begun(job: Enqueued, count: int) -> Answer:
+    made = _made(job)
+    return Answer(status=made.status, value={**made.value, "count": count}, headers=made.headers)
 
 
 def _moved(job_id: UUID, state: State, *, status: int = 200, cancel_requested: bool = False) -> Answer:

@@ -36,8 +36,9 @@ async def create(request: Request, caller: SignedIn, body: KeyRequest) -> Respon
     name, expires_at = body.name, body.expires_at
     async with owner_scope(request, caller, body.tenant) as (scope, tenant):
         if tenant is None:
-            _refuse_mixed(body.scopes)
-            info = await engine.create_operator_key(scope, key, services.peppers, name=name, expires_at=expires_at)
+            info = await engine.create_operator_key(
+                scope, key, services.peppers, name=name, scopes=list(body.scopes), expires_at=expires_at
+            )
         else:
             if caller.tenant_id is not None and body.queues:
                 _refuse_other_queues(caller, body.queues, await engine.list_keys(scope, tenant))
@@ -97,8 +98,3 @@ def _refuse_other_queues(caller: Caller, queues: Sequence[str], known: Sequence[
     own = {queue for key in known if key.key_id == caller.key_id for queue in key.queues or ()}
     if missing := set(queues) - own:
         raise Problem("forbidden", f"this key does not work on {', '.join(sorted(missing))} itself")
-
-
-def _refuse_mixed(scopes: Sequence[str]) -> None:
-    if set(scopes) != {"operator"}:
-        raise Problem("invalid", "a key without a tenant has the scope operator, and only that", hint="name a tenant")

@@ -1,7 +1,10 @@
 """Request limits, counted in memory: they hold for one process, and start anew with it."""
 
+import asyncio
 import time
 from collections import OrderedDict
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from leasehold.api.problems import Problem
@@ -9,6 +12,8 @@ from leasehold.api.problems import Problem
 WINDOW_SECONDS = 60
 #: Names that are remembered at most; the one not seen for longest is forgotten.
 _MOST_NAMES = 20_000
+#: Credentials of addresses over their limit that are checked at one time: fewer than the database connections.
+_CHECKS_AT_ONCE = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,8 +62,39 @@ class Limiter:
         return Allowance(limit=self._limit, left=self._limit - count, resets_in=resets_in)
 
 
-def refuse_if_spent(allowance: Allowance, *, left: int = 0) -> None:
-    if allowance.left < left:
+class AddressLimits:
+    """Limits of an address, counted for requests that no valid credentials vouch for.
+
+    Many callers share an address, so one that is over its limit is not shut out: its credentials are checked a few at
+    a time, valid ones pass, and the others are answered with 429.
+    """
+
+    def __init__(self, *, requests: int, refusals: int) -> None:
+        self._requests = Limiter(requests)
+        self._refusals = Limiter(refusals)
+        self._few = asyncio.Semaphore(_CHECKS_AT_ONCE)
+
+    @asynccontextmanager
+    async def checking(self, address: str) -> AsyncIterator[None]:
+        """Check credentials inside this block."""
+        if min(self._requests.look(address).left, self._refusals.look(address).left) > 0:
+            yield
+            return
+        async with self._few:
+            yield
+
+    def count_request(self, address: str) -> None:
+        """Count a request without credentials, or with some that are over; refuse it if there were too many."""
+        refuse_if_spent(self._requests.take(address))
+
+    def count_refusal(self, address: str) -> None:
+        """Count credentials that were never valid, or were revoked; refuse them with 429 if there were too many."""
+        self.count_request(address)
+        refuse_if_spent(self._refusals.take(address))
+
+
+def refuse_if_spent(allowance: Allowance) -> None:
+    if allowance.left < 0:
         raise Problem(
             "rate_limited",
             f"more than {allowance.limit} in {WINDOW_SECONDS} seconds",

@@ -9,7 +9,6 @@ from fastapi import Query, Request, Response
 
 from leasehold import keys
 from leasehold.api.here import client_address, is_from_here
-from leasehold.api.limits import refuse_if_spent
 from leasehold.api.oidc import Trip
 from leasehold.api.problems import CODES, Problem
 from leasehold.api.route import ANY_QUERY, router
@@ -49,7 +48,7 @@ async def begin(request: Request) -> Response:
     """To the issuer's own pages; the cookie remembers that it was this browser."""
     secret = secrets.token_urlsafe(32)
     try:
-        async with refusing(request):
+        async with refusing(request, services_of(request).sign_ins):
             url = await issuer_of(services_of(request)).authorization_url(Trip(secret), _redirect_uri(request))
     except Problem as problem:
         return _refused(problem)
@@ -79,7 +78,7 @@ async def _vouched_for(request: Request, *, code: str, state: str, iss: str | No
     services = services_of(request)
     issuer = issuer_of(services)
     trip = Trip(login_secret(request) or secrets.token_urlsafe(32))
-    async with refusing(request):
+    async with refusing(request, services.sign_ins):
         if not hmac.compare_digest(trip.state.encode(), state.encode("utf-8", "backslashreplace")):
             raise Problem("forbidden", "this sign-in was not begun by this browser, or too long ago")
         if iss not in (None, issuer.url):
@@ -99,18 +98,17 @@ async def _by_link(request: Request, text: str) -> Response:
     """The link is for the person at this machine: whoever comes from elsewhere is refused, and it stays good."""
     services = services_of(request)
     address = client_address(request)
-    refuse_if_spent(services.ip_refusals.look(address), left=1)
     if not is_from_here(request):
         return page(403, "Not from here", ["A login link works on the machine of the server only."])
     link = keys.parse(text)
     session = keys.make(people.BROWSER)
     seconds = session_seconds(services)
-    if (
-        link is None
-        or link.env != people.LINK
-        or not await people.take_login_link(services.db, link, session, services.peppers, seconds=seconds)
-    ):
-        services.ip_refusals.take(address)
+    is_good = False
+    if link is not None and link.env == people.LINK:
+        async with services.addresses.checking(address):
+            is_good = await people.take_login_link(services.db, link, session, services.peppers, seconds=seconds)
+    if not is_good:
+        services.addresses.count_refusal(address)
         again = "It works once, and for ten minutes. <code>leasehold people link</code> prints another."
         return page(403, "This link is used up", [again])
     response = go_where_asked(request)

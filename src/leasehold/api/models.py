@@ -55,6 +55,7 @@ Failures = Annotated[int, Field(strict=True, ge=1, le=100_000), BeforeValidator(
 Probes = Annotated[int, Field(strict=True, ge=1, le=1000), BeforeValidator(whole)]
 GroupLimit = Annotated[int, Field(strict=True, ge=1, le=1000), BeforeValidator(whole)]
 Period = Annotated[int, Field(strict=True, ge=1, le=31_622_400), BeforeValidator(whole)]
+Most = Annotated[int, Field(strict=True, ge=0, le=2**31 - 1), BeforeValidator(whole)]
 Jitter = Annotated[int, Field(strict=True, ge=0, le=86_400), BeforeValidator(whole)]
 CaughtUp = Annotated[int, Field(strict=True, ge=1, le=1000), BeforeValidator(whole)]
 Number = Annotated[float, Field(strict=True)]
@@ -70,7 +71,7 @@ SignalKey = Annotated[str, Field(pattern=r"^[^\x00]+$", max_length=255)]  # Post
 GateName = Annotated[
     str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.@:-]{0,199}$", max_length=200, examples=["host:example.com", "stripe"])
 ]
-Scope = Literal["jobs:read", "jobs:write", "work", "admin", "operator"]
+Scope = Literal["jobs:read", "jobs:write", "work", "admin", "operator", "metrics"]
 
 
 class Ask(BaseModel):
@@ -79,33 +80,36 @@ class Ask(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
-class JobRequest(Ask):
-    """A request for one job. What is left out is as the kind's worker registered it, else the default."""
+#: A gate, or a template that makes one of the payload. SQL says what is wrong with one.
+GateTemplate = Annotated[
+    str,
+    Field(
+        pattern=r"^[^\x00-\x1f\x7f]+$",
+        max_length=200,
+        examples=["stripe", "host:example.com", "stripe:{customer}", "host:{url|host}"],
+    ),
+]
 
-    model_config = ConfigDict(
-        extra="forbid",
-        json_schema_extra={
-            "examples": [
-                {"kind": "demo.hello", "payload": {"name": "Ada"}},
-                {"kind": "shop.refund", "payload": {"order": 7}, "key": "refund-7", "priority": 1, "tags": ["vip"]},
-            ]
-        },
-    )
 
-    kind: Kind
-    payload: Any = Field(default_factory=dict, description="Any JSON; {} if it is left out.")
-    key: JobKey | None = Field(None, description="The same key of the same kind is the same job.")
+class QuotaChange(Ask):
+    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"most": 200}, {"most": None}]})
+
+    most: Most | None = Field(description="How many the tenant may have; null for as many as are usual.")
+
+
+class JobOptions(Ask):
+    """What the jobs of a schedule are like. What is left out is as the kind's handler says, else the default."""
+
     queue: Name | None = None
     priority: Priority | None = Field(None, description="0 critical, 1 high, 2 normal, 3 low.")
-    run_at: Moment | None = Field(None, description="Not before this time, at most ten years ahead.")
-    delay_s: Number | None = Field(None, ge=0, le=315_576_000)
-    expires_at: Moment | None = Field(None, description="No attempt starts after this time.")
+    delay_s: Number | None = Field(
+        None, ge=0, le=315_576_000, description="0 starts at once, whatever delay the kind has."
+    )
     max_attempts: AttemptBudget | None = None
     retry_base_s: Number | None = Field(None, ge=0.001, le=86_400)
     retry_cap_s: Number | None = Field(None, ge=0.001, le=2_592_000)
     timeout_s: Number | None = Field(None, ge=0.1, le=604_800)
     version: Version | None = Field(None, description="Of the payload's shape.")
-    key_window_s: Number | None = Field(None, ge=1, le=31_557_600, description="How long the key stays with its job.")
     tags: list[Annotated[str, Field(min_length=1, max_length=100)]] | None = Field(None, max_length=20)
     group: str | None = Field(
         None,
@@ -118,7 +122,40 @@ class JobRequest(Ask):
     group_gap_s: Number | None = Field(
         None, ge=0.001, le=86_400, description="Seconds between two starts of the group."
     )
-    gate: GateName | None = Field(None, description="The gate that every start of the job has to pass.")
+    gate: GateTemplate | None = Field(
+        None,
+        description="What every start of the job has to pass; `{customer}` in it is that member of the payload.",
+    )
+
+
+class StepOptions(JobOptions):
+    """What the job of a step is like. Its delay begins when what it waits for has ended."""
+
+    run_at: Moment | None = Field(None, description="Not before this time, at most ten years ahead.")
+    expires_at: Moment | None = Field(None, description="No attempt starts after this time.")
+    traceparent: str | None = Field(None, pattern=r"^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$")
+
+
+class _JobHead(Ask):
+    kind: Kind
+    payload: Any = Field(default_factory=dict, description="Any JSON; {} if it is left out.")
+    key: JobKey | None = Field(None, description="The same key of the same kind is the same job.")
+
+
+class JobRequest(StepOptions, _JobHead):
+    """A request for one job. What is left out is as the kind's handler says, else the default."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={
+            "examples": [
+                {"kind": "demo.hello", "payload": {"name": "Ada"}},
+                {"kind": "shop.refund", "payload": {"order": 7}, "key": "refund-7", "priority": 1, "tags": ["vip"]},
+            ]
+        },
+    )
+
+    key_window_s: Number | None = Field(None, ge=1, le=31_557_600, description="How long the key stays with its job.")
     unique: str | None = Field(
         None,
         pattern=r"^[^\x00]+$",
@@ -130,7 +167,6 @@ class JobRequest(Ask):
         description="When one waits: keep it, replace its payload, or push its time as well; keep if it is left out.",
     )
     copied_from: Id | None = None
-    traceparent: str | None = Field(None, pattern=r"^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$")
 
 
 class BatchRequest(Ask):
@@ -189,7 +225,13 @@ class ActRequest(Ask):
     action: Literal["retry", "cancel", "delete"]
     filter: Annotated[JobFilter, BeforeValidator(_some)]
     reason: str | None = Field(None, min_length=1, max_length=1000, description="Kept with the jobs that are canceled.")
-    dry_run: Annotated[bool, Field(strict=True)] = Field(False, description="Only count.")
+    dry_run: Annotated[bool, Field(strict=True)] = Field(False, description="Only select and count.")
+
+
+class ActOnRequest(Ask):
+    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"reason": "withdrawn"}, {}]})
+
+    reason: str | None = Field(None, min_length=1, max_length=1000, description="Kept with the jobs that are canceled.")
 
 
 class RetryRequest(Ask):
@@ -297,19 +339,6 @@ class TenantChange(Ask):
     max_queued: Queued | None = None
 
 
-class JobOptions(Ask):
-    """What the jobs of a schedule are like."""
-
-    queue: Name | None = None
-    priority: Priority | None = None
-    max_attempts: AttemptBudget | None = None
-    retry_base_s: Number | None = Field(None, ge=0.001, le=86_400)
-    retry_cap_s: Number | None = Field(None, ge=0.001, le=2_592_000)
-    timeout_s: Number | None = Field(None, ge=0.1, le=604_800)
-    version: Version | None = None
-    tags: list[Annotated[str, Field(min_length=1, max_length=100)]] | None = Field(None, max_length=20)
-
-
 class ScheduleRequest(Ask):
     """A schedule has one of cron, every_s and at."""
 
@@ -341,14 +370,6 @@ class ScheduleRequest(Ask):
     tick_as: str | None = Field(
         None, min_length=1, max_length=100, description="The member of the payload that gets the time of the tick."
     )
-
-
-class StepOptions(JobOptions):
-    """What the job of a step is like."""
-
-    delay_s: Number | None = Field(None, ge=0, le=315_576_000, description="From the end of what it waits for.")
-    group: str | None = Field(None, min_length=1, max_length=200)
-    group_limit: GroupLimit | None = None
 
 
 class WaitRequest(Ask):
@@ -595,11 +616,20 @@ class BatchMade(BaseModel):
     data: list[JobMade | JobRefused]
 
 
-class Counted(BaseModel):
-    """How many jobs a bulk action would apply to now; it stops counting at 10,000."""
+class Selected(BaseModel):
+    """The jobs that a bulk action applied to at one moment. They can be acted on for an hour."""
+
+    selection_id: UUID
+    action: Literal["retry", "cancel", "delete"]
+    filter: dict[str, str]
+    count: int
+    selected_at: datetime
+
+
+class ActMade(JobMade):
+    """The job that acts on the selected jobs, and how many they are. Its result says how many it did."""
 
     count: int
-    is_capped: bool
 
 
 class JobMoved(BaseModel):
@@ -673,6 +703,18 @@ class QueuePaused(BaseModel):
 class KindPaused(BaseModel):
     kind: str
     paused: bool
+
+
+class QuotaOut(BaseModel):
+    """How many of a thing a tenant may have, and how many are usual."""
+
+    what: str
+    most: int
+    usual: int
+
+
+class Quotas(BaseModel):
+    data: list[QuotaOut]
 
 
 class TenantPaused(BaseModel):

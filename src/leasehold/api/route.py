@@ -1,7 +1,9 @@
 """What every route does before its own work: limit, sign in, check the parameters. The body is read after that."""
 
-from collections.abc import Callable, Coroutine
-from typing import Any
+from collections import Counter
+from collections.abc import Callable, Coroutine, Mapping, Sequence, Set
+from types import UnionType
+from typing import Annotated, Any, Union, get_args, get_origin
 
 from fastapi import APIRouter, Request, Response
 from fastapi.routing import APIRoute
@@ -9,7 +11,6 @@ from fastapi.routing import APIRoute
 from leasehold.api.auth import sign_in
 from leasehold.api.body import StrictRequest
 from leasehold.api.here import client_address
-from leasehold.api.limits import refuse_if_spent
 from leasehold.api.problems import Problem
 from leasehold.api.services import read_elsewhere, remember_write, say_age, services_of
 
@@ -35,14 +36,15 @@ class Route(APIRoute):
         extra = self.openapi_extra or {}
         scopes = frozenset(extra.get(SCOPES, ()))
         tickets, any_query = bool(extra.get(TICKETS)), bool(extra.get(ANY_QUERY))
-        known = {field.alias for field in self.dependant.query_params}
+        known = {field.alias: _takes_several(field.field_info.annotation) for field in self.dependant.query_params}
         lists = "GET" in (self.methods or ()) and (self.operation_id or "").endswith(".list")
         conditional = "if-match" in {field.alias for field in self.dependant.header_params}
 
         async def handle(request: Request) -> Response:
-            refuse_if_spent(services_of(request).ip_requests.take(client_address(request)))
             if scopes:
                 request.state.caller = await sign_in(request, scopes, tickets=tickets)
+            else:
+                services_of(request).addresses.count_request(client_address(request))
             if not any_query:
                 _check_query(request, known)
             if not conditional:
@@ -72,10 +74,22 @@ def _refuse_if_match(request: Request) -> None:
         raise Problem("bad_parameter", "If-Match is not supported here", hint="send the request without it")
 
 
-def _check_query(request: Request, known: set[str]) -> None:
-    """A typing error in a filter must not list everything."""
-    names = [name for name, _ in request.query_params.multi_items()]
-    for name in names:
+def _takes_several(annotation: Any) -> bool:
+    """Whether a parameter of this type is a list in the document."""
+    origin = get_origin(annotation)
+    if origin is Annotated:
+        return _takes_several(get_args(annotation)[0])
+    if origin in (Union, UnionType):
+        return any(_takes_several(one) for one in get_args(annotation))
+    plain = origin or annotation
+    return isinstance(plain, type) and issubclass(plain, Sequence | Set) and not issubclass(plain, str | bytes)
+
+
+def _check_query(request: Request, known: Mapping[str, bool]) -> None:
+    """Refuse unknown parameters, so that a typing error in a filter does not list everything, and values that would be
+    ignored. ``known``: the parameters of the route, and whether each takes several values."""
+    names = Counter(name for name, _ in request.query_params.multi_items())
+    for name, count in names.items():
         if name not in known:
             allowed = ", ".join(sorted(known)) or "none"
             raise Problem(
@@ -84,5 +98,10 @@ def _check_query(request: Request, known: set[str]) -> None:
                 hint=f"known parameters: {allowed}",
                 errors=[{"pointer": name, "detail": "unknown", "code": "unknown"}],
             )
-    if len(names) > len(set(names)):
-        raise Problem("bad_parameter", "a parameter is given twice")
+        if count > 1 and not known[name]:
+            raise Problem(
+                "bad_parameter",
+                f"the parameter {name} is given {count} times and takes one value",
+                hint="send it once",
+                errors=[{"pointer": name, "detail": "given more than once", "code": "repeated"}],
+            )

@@ -9,9 +9,10 @@ import uvicorn
 from fastapi import FastAPI
 
 from leasehold.api import create_app, open_services
-from leasehold.api.here import is_loopback
 from leasehold.api.hub import Hub
-from leasehold.errors import LeaseholdError
+from leasehold.engine.database import Database
+from leasehold.errors import LeaseholdError, LoginRefused, Unreachable
+from leasehold.net.address import is_loopback
 from leasehold.packs import Found
 from leasehold.settings import Settings
 
@@ -56,6 +57,7 @@ async def serving(
     loopback = is_loopback(settings.host)
     listener = listen(settings.host, settings.port, search=search)
     async with open_services(settings, loopback=loopback) as services:
+        await _first_contact(services.db)
         app = create_app(services, packs)
         if mount:
             mount(app, packs)
@@ -77,6 +79,16 @@ async def serving(
         finally:
             server.should_exit = True
             await task
+
+
+async def _first_contact(db: Database) -> None:
+    """A server starts without its database, and says at /readyz that it waits; but not with a login that is refused."""
+    try:
+        await db.reach()
+    except LoginRefused:
+        raise
+    except Unreachable:
+        pass  # the log says so
 
 
 def listen(host: str, port: int, *, search: bool) -> socket.socket:

@@ -10,14 +10,14 @@ from uuid import UUID
 from fastapi import Request, Response
 
 from leasehold.api.hub import Hub
-from leasehold.api.limits import Limiter
+from leasehold.api.limits import AddressLimits, Limiter
 from leasehold.api.oidc import Issuer
 from leasehold.api.problems import Problem
 from leasehold.client import Backend
 from leasehold.engine.connect import target
 from leasehold.engine.database import Database, Role
 from leasehold.engine.keys import peppers
-from leasehold.engine.replica import Copy, Reading, Replica, on_replica
+from leasehold.engine.replica import Reading, Replica, on_replica
 from leasehold.engine.secrets import secret_keys
 from leasehold.engine.wakeups import NEWS_SECONDS, Notifier, news_channel
 from leasehold.errors import BadSetting, Unreachable
@@ -41,6 +41,7 @@ class Services:
     settings: Settings
     backend: Backend
     operator_db: Database | None  # None: this server was given no operator's login
+    probe: Database  # one connection, for those who ask whether the database is there
     hub: Hub
     lag: LoopLag
     news: Notifier  # tells those who follow jobs, here and in other processes
@@ -48,8 +49,8 @@ class Services:
     loopback: bool  # only this machine can reach the server
     objects: ObjectStore | None
     key_requests: Limiter
-    ip_requests: Limiter
-    ip_refusals: Limiter
+    addresses: AddressLimits  # of requests with a key, a session, a ticket or a login link
+    sign_ins: AddressLimits  # of what the issuer is asked about: it may be slow
     issuer: Issuer | None  # None: nobody vouches for people here
     replica: Replica | None = None
     operator_copy: Database | None = None  # the operator's connections to it
@@ -108,11 +109,13 @@ class Services:
 @asynccontextmanager
 async def open_services(settings: Settings, *, loopback: bool) -> AsyncIterator[Services]:
     found = peppers(settings, loopback=loopback)
-    db = Database(target(settings, Role.API), connections=_CONNECTIONS)
+    db = Database(target(settings, Role.API), connections=_CONNECTIONS, fair=True)
+    db.log_outages()
     news = Notifier(db, channel=news_channel(db.target.schema), every_s=NEWS_SECONDS)
     async with (
         Backend(settings, db) as backend,
         _operator(settings) as operator_db,
+        Database(db.target, connections=1, outage=db.outage) as probe,
         _issuer(settings) as issuer,
         Hub(db, settings) as hub,
         _objects(settings) as objects,
@@ -123,6 +126,7 @@ async def open_services(settings: Settings, *, loopback: bool) -> AsyncIterator[
             settings=settings,
             backend=backend,
             operator_db=operator_db,
+            probe=probe,
             hub=hub,
             lag=lag,
             news=news,
@@ -130,8 +134,8 @@ async def open_services(settings: Settings, *, loopback: bool) -> AsyncIterator[
             loopback=loopback,
             objects=objects,
             key_requests=Limiter(settings.key_requests),
-            ip_requests=Limiter(settings.ip_requests),
-            ip_refusals=Limiter(settings.ip_refusals),
+            addresses=AddressLimits(requests=settings.ip_requests, refusals=settings.ip_refusals),
+            sign_ins=AddressLimits(requests=settings.ip_requests, refusals=settings.ip_refusals),
             issuer=issuer,
             replica=replica,
             operator_copy=operator_copy,
@@ -200,12 +204,12 @@ async def _replica(
         yield None, None
         return
     async with AsyncExitStack() as stack:
-        copy = Copy(on_replica(db.target, settings.read_url), connections=_CONNECTIONS)
+        copy = Database(on_replica(db.target, settings.read_url), connections=_CONNECTIONS)
         replica = Replica(db, copy, within_s=settings.read_staleness_seconds)
         await stack.enter_async_context(replica)
         theirs = None
         if operator_db:
-            theirs = Copy(on_replica(operator_db.target, settings.read_url), connections=2)
+            theirs = Database(on_replica(operator_db.target, settings.read_url), connections=2)
             await stack.enter_async_context(theirs)
         yield replica, theirs
 

@@ -7,11 +7,12 @@ from urllib.parse import quote, unquote, urlsplit
 from fastapi import Request, Response
 
 from leasehold import keys
-from leasehold.api.here import is_from_here, is_loopback
+from leasehold.api.here import is_from_here
 from leasehold.api.problems import Problem
 from leasehold.api.services import Services, services_of
 from leasehold.engine.people import BROWSER
 from leasehold.keys import Key
+from leasehold.net.address import is_loopback
 
 #: Where the token against forged requests stands; it is in ``GET /v1/me``.
 CSRF_HEADER = "X-CSRF-Token"

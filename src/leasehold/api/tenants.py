@@ -6,7 +6,7 @@ from fastapi import Query, Request, Response
 
 from leasehold.api.answers import answer, page_by_name
 from leasehold.api.auth import SignedIn
-from leasehold.api.models import Name, TenantChange, TenantOut, TenantRequest, Tenants
+from leasehold.api.models import Name, QuotaChange, Quotas, TenantChange, TenantOut, TenantRequest, Tenants
 from leasehold.api.route import needs, router
 from leasehold.api.services import services_of
 from leasehold.engine import tenants
@@ -68,3 +68,29 @@ async def set_(request: Request, caller: SignedIn, tenant: str, body: TenantChan
         tenant_id = await tenants.find_tenant(scope, tenant)
         await tenants.set_tenant(scope, tenant_id, **body.model_dump())
         return answer(await tenants.get_tenant(scope, tenant_id))
+
+
+@routes.get(
+    "/v1/tenants/{tenant}/quotas",
+    operation_id="tenants.quotas",
+    summary="How many endpoints, schedules and other things a tenant may have",
+    response_model=Quotas,
+    openapi_extra=_OPERATOR,
+)
+async def quotas(request: Request, caller: SignedIn, tenant: str) -> Response:
+    db = services_of(request).operator
+    return answer({"data": await tenants.list_quotas(db, await tenants.find_tenant(db, tenant))})
+
+
+@routes.put(
+    "/v1/tenants/{tenant}/quotas/{what}",
+    operation_id="tenants.set_quota",
+    summary="Let a tenant have more or fewer of a thing; what it has stays",
+    response_model=Quotas,
+    openapi_extra=_OPERATOR,
+)
+async def set_quota(request: Request, caller: SignedIn, tenant: str, what: str, body: QuotaChange) -> Response:
+    async with Scope.open(services_of(request).operator, tenant=None, actor=caller.actor) as scope:
+        tenant_id = await tenants.find_tenant(scope, tenant)
+        await tenants.set_quota(scope, tenant_id, what, body.most)
+        return answer({"data": await tenants.list_quotas(scope, tenant_id)})

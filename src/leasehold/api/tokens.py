@@ -35,7 +35,7 @@ async def google(request: Request, body: IdToken) -> Response:
     refuse_key(request)
     services = services_of(request)
     session = keys.make(REFRESH)
-    async with refusing(request):
+    async with refusing(request, services.sign_ins):
         who = await issuer_of(services).verified(body.id_token, nonce=body.nonce)
         person = await admit(services, who, session)
     if body.tenant is not None:
@@ -53,7 +53,7 @@ async def refresh(request: Request, body: RefreshToken) -> Response:
     refuse_key(request)
     services = services_of(request)
     token = keys.parse(body.refresh_token)
-    async with refusing(request):
+    async with refusing(request, services.addresses):
         if token is None or token.env != REFRESH:
             raise unauthenticated("this is no refresh token")
         renewed = await people.renew_session(services.db, token, services.peppers)

@@ -8,10 +8,10 @@ from fastapi import Request
 
 from leasehold.api.auth import unauthenticated
 from leasehold.api.here import client_address
-from leasehold.api.limits import refuse_if_spent
+from leasehold.api.limits import AddressLimits
 from leasehold.api.oidc import Issuer, IssuerAway, NotVouched
 from leasehold.api.problems import Problem
-from leasehold.api.services import Services, services_of
+from leasehold.api.services import Services
 from leasehold.api.sessions import session_seconds
 from leasehold.engine import people
 from leasehold.engine.people import Person, Vouched
@@ -57,15 +57,14 @@ async def admit(services: Services, who: Vouched, session: Key, *, first: bool =
 
 
 @asynccontextmanager
-async def refusing(request: Request) -> AsyncIterator[None]:
-    """Whoever is refused is counted, and has to wait after too many; an issuer that is away is nobody's fault."""
-    services = services_of(request)
+async def refusing(request: Request, limits: AddressLimits) -> AsyncIterator[None]:
+    """Refusals are counted for the address, but not an issuer that is away."""
     address = client_address(request)
-    refuse_if_spent(services.ip_refusals.look(address), left=1)
     try:
-        yield
+        async with limits.checking(address):
+            yield
     except NotVouched as problem:
-        services.ip_refusals.take(address)
+        limits.count_refusal(address)
         emit("sign-in refused", level=logging.WARNING, reason=str(problem))
         raise unauthenticated(str(problem)) from None
     except IssuerAway as problem:
@@ -73,5 +72,5 @@ async def refusing(request: Request) -> AsyncIterator[None]:
         raise Problem("unavailable", "the issuer that vouches for people does not answer now", retry_after=5) from None
     except Problem as problem:
         if problem.code in ("forbidden", "unauthenticated"):
-            services.ip_refusals.take(address)
+            limits.count_refusal(address)
         raise

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import asyncpg
 
-from leasehold.engine.database import translated
+from leasehold.engine.driver import BY_HAND, Connection, connect
+from leasehold.engine.translate import translated
 from leasehold.settings import Settings
 
 _STEP = 100_000
@@ -27,12 +28,10 @@ async def load(settings: Settings, jobs: int) -> None:
 
 
 @asynccontextmanager
-async def _owner(url: str) -> AsyncIterator[asyncpg.Connection]:
+async def _owner(url: str) -> AsyncIterator[Connection]:
     """Somebody who may write the tables. No role that logs in may; whoever made the roles may become their owner."""
     with translated():
-        connection = await asyncpg.connect(
-            url, server_settings={"application_name": "leasehold-bench", "synchronous_commit": "off"}
-        )
+        connection = await connect(url, "leasehold-bench", deadline=BY_HAND, settings={"synchronous_commit": "off"})
         try:
             act_as = "set" if connection.get_server_version().major >= 16 else "member"
             may = await connection.fetchval("select pg_has_role(current_user, 'leasehold_owner', $1)", act_as)

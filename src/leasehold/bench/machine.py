@@ -7,9 +7,8 @@ import time
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-import asyncpg
-
-from leasehold.engine.database import translated
+from leasehold.engine.driver import BY_HAND, Connection, connect
+from leasehold.engine.translate import translated
 
 _SETTINGS = ("fsync", "full_page_writes", "shared_buffers", "max_wal_size", "wal_level", "max_connections")
 _COMMITS = 100
@@ -35,7 +34,7 @@ def load() -> float:
 async def describe_server(url: str) -> dict[str, Any]:
     """PostgreSQL's version and the settings that matter, and what one durable commit takes there and back."""
     with translated():
-        connection = await asyncpg.connect(url, server_settings={"application_name": "leasehold-bench"})
+        connection = await connect(url, "leasehold-bench", deadline=BY_HAND)
         try:
             settings = {name: await connection.fetchval(f"show {name}") for name in _SETTINGS}
             return {
@@ -47,7 +46,7 @@ async def describe_server(url: str) -> dict[str, Any]:
             await connection.close()
 
 
-async def _commit_ms(connection: asyncpg.Connection) -> float:
+async def _commit_ms(connection: Connection) -> float:
     """A message that nobody reads is the smallest thing that a commit has to make durable."""
     await connection.execute("set synchronous_commit = on")
     took = []

@@ -10,11 +10,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
 
-import asyncpg
-
 from leasehold.engine import migrate, tenants
 from leasehold.engine.connect import target
-from leasehold.engine.database import Database, Role, translated
+from leasehold.engine.database import Database, Role
+from leasehold.engine.driver import BY_HAND, Connection, connect
+from leasehold.engine.translate import translated
 from leasehold.errors import LeaseholdError
 from leasehold.postgres import Home, Server, instance_home
 from leasehold.settings import Settings
@@ -124,5 +124,5 @@ def database_url(admin_url: str, database: str) -> str:
     return urlunsplit(urlsplit(admin_url)._replace(path=f"/{database}"))
 
 
-async def _connect(url: str) -> asyncpg.Connection:
-    return await asyncpg.connect(url, server_settings={"application_name": "leasehold-bench"})
+async def _connect(url: str) -> Connection:
+    return await connect(url, "leasehold-bench", deadline=BY_HAND)

@@ -10,7 +10,7 @@ from typer.core import TyperGroup
 
 from leasehold.cli.loop import loop_factory
 from leasehold.cli.options import Json
-from leasehold.cli.output import fail, print_json, print_table, say
+from leasehold.cli.output import fail, print_json, print_table, say, warn_of_unknown_variables
 from leasehold.errors import BadInput, LeaseholdError
 
 
@@ -38,6 +38,7 @@ def interruptible(function: Callable[..., Coroutine[Any, Any, None]]) -> Callabl
     def run(*args: Any, **kwargs: Any) -> None:
         import asyncio
 
+        warn_of_unknown_variables()
         try:
             with asyncio.Runner(loop_factory=loop_factory()) as runner:
                 runner.run(_stopped_by_signals(function(*args, **kwargs)))
@@ -51,9 +52,9 @@ def interruptible(function: Callable[..., Coroutine[Any, Any, None]]) -> Callabl
 
 async def _stopped_by_signals(work: Coroutine[Any, Any, None]) -> None:
     import asyncio
-    import signal
 
-    loop = asyncio.get_running_loop()
+    from leasehold.cli.loop import on_stop
+
     task = asyncio.ensure_future(work)
 
     def stop() -> None:
@@ -61,8 +62,7 @@ async def _stopped_by_signals(work: Coroutine[Any, Any, None]) -> None:
             say("stopping: what was made for the benchmark is being removed")
             task.cancel()
 
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, stop)
+    on_stop(stop)
     await task
 
 

@@ -43,8 +43,9 @@ async def add(cell: str, url: Place) -> None:
     from leasehold import packs
     from leasehold.cli.db import administrator
     from leasehold.engine import cells
-    from leasehold.settings import Settings
+    from leasehold.settings import Settings, require_postgresql
 
+    require_postgresql("the place", url)
     settings = Settings.from_env()
     files = packs.files_of(packs.discover(settings.packs))
     async with _home(settings) as db:
@@ -63,8 +64,9 @@ async def move(
     from leasehold import packs
     from leasehold.cli.db import administrator
     from leasehold.engine.move import Move
-    from leasehold.settings import Settings
+    from leasehold.settings import Settings, require_postgresql
 
+    require_postgresql("the place", url)
     settings = Settings.from_env()
     files = packs.files_of(packs.discover(settings.packs))
     async with _home(settings) as db:

@@ -16,25 +16,38 @@ app = typer.Typer(help="The database schema.", no_args_is_help=True)
 @app.command()
 @command
 async def migrate(json: Json = False) -> None:
-    """Bring the database of LEASEHOLD_DATABASE_URL to this program's schema; any number of times, also at once."""
-    from leasehold import packs
+    """Bring the database of LEASEHOLD_DATABASE_URL to this program's schema; any number of times, also at once.
+
+    Exit 4 when the database is of a later release than this program.
+    """
+    from leasehold import packs, sql
     from leasehold.engine import migrate as engine
+    from leasehold.errors import Conflict
     from leasehold.settings import Settings
 
     settings = Settings.from_env()
     files = packs.files_of(packs.discover(settings.packs))
     done = await engine.migrate(administrator(settings), schema=settings.schema, packs=files)
+    if done.release > sql.RELEASE:
+        raise Conflict(
+            f"this program is older than the database: it has release {sql.RELEASE}, the database has release"
+            f" {done.release}; its schema was left as it is",
+            hint="migrate with the newer program: pip install --upgrade leasehold;"
+            " servers and workers of one release before go on meanwhile",
+        )
     if json:
         print_json(done)
-    else:
-        say(f"release {done.release}: {len(done.applied) or 'no'} files applied")
+        return
+    if done.restored:
+        say("owners and grants were missing, as after a restore without the roles, and are there now")
+    say(f"release {done.release}: {len(done.applied) or 'no'} files applied")
 
 
 @app.command()
 @command
 async def status(json: Json = False) -> None:
     """What the database has, and what it lacks. Exit 4 when something is pending."""
-    from leasehold import packs
+    from leasehold import packs, sql
     from leasehold.engine import migrate as engine
     from leasehold.settings import Settings
 
@@ -45,8 +58,12 @@ async def status(json: Json = False) -> None:
         print_json(found)
     else:
         installed = "not installed" if found.release is None else f"release {found.release}"
+        if (found.release or 0) > sql.RELEASE:
+            installed += f" (later than this program's, {sql.RELEASE})"
         say(f"PostgreSQL {found.server}, Leasehold {installed}, {len(found.pending) or 'no'} files pending")
-    if found.pending:
+        if found.lacks_grants:
+            say("owners and grants are missing, as after a restore without the roles: leasehold db migrate")
+    if found.pending or found.lacks_grants:
         raise typer.Exit(4)
 
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from leasehold.cli.options import Json, Tenant
-from leasehold.cli.output import command, print_json, print_table, say
+from leasehold.cli.output import command, print_json, print_table, say, shown
 from leasehold.cli.scope import shell_scope, tenant_scope
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ async def set_(
         "cooldown_s": cooldown,
         "probes": probes,
     }
-    async with shell_scope(None if shared else Settings.from_env(tenant=tenant).tenant) as (db, owner):
+    async with shell_scope(None if shared else Settings.from_env(tenant=tenant)) as (db, owner):
         if owner is None:
             await set_shared(db, gate, rule)
         else:
@@ -92,7 +92,7 @@ async def remove(gate: NameOrClass, shared: Shared = False, tenant: Tenant = Non
     from leasehold.engine.gates import Gates, set_shared
     from leasehold.settings import Settings
 
-    async with shell_scope(None if shared else Settings.from_env(tenant=tenant).tenant) as (db, owner):
+    async with shell_scope(None if shared else Settings.from_env(tenant=tenant)) as (db, owner):
         if owner is None:
             await set_shared(db, gate, None)
         else:
@@ -113,7 +113,7 @@ async def hold(
 
     async with tenant_scope(Settings.from_env(tenant=tenant)) as (db, owner):
         await Gates(db, owner).hold(gate, seconds)
-    say(f"{gate} is held for {seconds:g} s; `leasehold gates reset {gate}` ends it")
+    say(f"{gate} is held for {seconds:g} s; `{shown(f'leasehold gates reset {gate}', tenant)}` ends it")
 
 
 @app.command()
@@ -123,7 +123,7 @@ async def reset(gate: Name, shared: Shared = False, tenant: Tenant = None) -> No
     from leasehold.engine.gates import Gates, reset_shared
     from leasehold.settings import Settings
 
-    async with shell_scope(None if shared else Settings.from_env(tenant=tenant).tenant) as (db, owner):
+    async with shell_scope(None if shared else Settings.from_env(tenant=tenant)) as (db, owner):
         if owner is None:
             await reset_shared(db, gate)
         else:

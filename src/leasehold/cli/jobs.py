@@ -6,7 +6,7 @@ from uuid import UUID
 import typer
 
 from leasehold.cli.options import DryRun, Json, Tenant, Yes
-from leasehold.cli.output import command, confirm, print_json, print_table, say
+from leasehold.cli.output import command, confirm, print_json, print_table, say, shown
 
 if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
@@ -115,7 +115,7 @@ async def explain(job_id: UUID, tenant: Tenant = None, json: Json = False) -> No
     if json:
         print_json({"state": job.state, "reasons": reasons})
     elif reasons:
-        print_table(["reason", "detail"], [(reason.reason, reason.detail) for reason in reasons])
+        print_table(["reason", "detail"], [(reason.reason, _with_tenant(reason.detail, tenant)) for reason in reasons])
     else:
         print(
             f"it is {job.state}"
@@ -142,7 +142,7 @@ async def cancel(
     filters = {"state": state, "kind": kind, "queue": queue, "tag": tag}
     async with _client(tenant) as client:
         if not _are_ids(job_ids, filters):
-            await _act(client, "cancel", filters, reason=reason, yes=yes, dry_run=dry_run, json=json)
+            await _act(client, "cancel", filters, tenant=tenant, reason=reason, yes=yes, dry_run=dry_run, json=json)
             return
         answers = {job_id: await client.cancel(job_id, reason) for job_id in job_ids or ()}
     _print_answers(answers, json=json)
@@ -165,7 +165,7 @@ async def retry(
     filters = {"state": state, "kind": kind, "queue": queue, "tag": tag}
     async with _client(tenant) as client:
         if not _are_ids(job_ids, filters):
-            await _act(client, "retry", filters, yes=yes, dry_run=dry_run, json=json)
+            await _act(client, "retry", filters, tenant=tenant, yes=yes, dry_run=dry_run, json=json)
             return
         answers = {job_id: str(await client.retry(job_id)) for job_id in job_ids or ()}
     _print_answers(answers, json=json)
@@ -187,7 +187,7 @@ async def delete(
     filters = {"state": state, "kind": kind, "queue": queue, "tag": tag}
     _are_ids(None, filters)
     async with _client(tenant) as client:
-        await _act(client, "delete", filters, yes=yes, dry_run=dry_run, json=json)
+        await _act(client, "delete", filters, tenant=tenant, yes=yes, dry_run=dry_run, json=json)
 
 
 def _client(tenant: str | None) -> "AbstractAsyncContextManager[Client]":
@@ -208,21 +208,31 @@ async def _act(
     action: str,
     filters: dict[str, str | None],
     *,
+    tenant: str | None,
     reason: str | None = None,
     yes: bool,
     dry_run: bool,
     json: bool,
 ) -> None:
-    """Let a job do it: there may be millions."""
-    count = await client.count_to_act(action, **filters)
-    if not confirm(action, count, asked=True, yes=yes, dry_run=dry_run):
+    """Let a job do it: there may be millions. It acts on the jobs that were counted here, and on no others."""
+    if dry_run:
+        confirm(action, await client.count_to_act(action, **filters), asked=True, yes=yes, dry_run=True)
         return
-    made = await client.act_on_jobs(action, reason=reason, **filters)
+    selection = await client.select_jobs(action, **filters)
+    if not confirm(action, selection.count, asked=True, yes=yes, dry_run=False):
+        return
+    made = await client.act_on(selection, reason=reason)
     if json:
-        print_json({"job_id": made.job_id, "count": count})
+        print_json({"job_id": made.job_id, "count": selection.count})
     else:
         print(made.job_id)
-        say(f"a job does it, as soon as a worker runs: leasehold jobs tail {made.job_id}")
+        tail = shown(f"leasehold jobs tail {made.job_id}", tenant)
+        say(f"a job does it to {selection.count} jobs, as soon as a worker runs: {tail}")
+
+
+def _with_tenant(detail: str, tenant: str | None) -> str:
+    """A reason may end with the command that helps."""
+    return shown(detail, tenant) if ": leasehold " in detail else detail
 
 
 def _print_answers(answers: dict[UUID, str], *, json: bool) -> None:

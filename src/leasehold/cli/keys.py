@@ -24,7 +24,9 @@ async def create(
     scope: Annotated[
         list[str] | None,
         typer.Option(
-            "--scope", help="jobs:read, jobs:write, work or admin; again for more.", show_default="both of jobs"
+            "--scope",
+            help="jobs:read, jobs:write, work or admin, again for more; with --operator: operator or metrics.",
+            show_default="both of jobs, or operator",
         ),
     ] = None,
     queue: Annotated[
@@ -47,9 +49,11 @@ async def create(
     key = keys.make(settings.key_env)
     peppers = engine.peppers(settings)
     expires_at = datetime.now(UTC) + timedelta(days=days) if days else None
-    async with shell_scope(None if operator else settings.tenant) as (db, owner):
+    async with shell_scope(None if operator else settings) as (db, owner):
         if owner is None:
-            info = await engine.create_operator_key(db, key, peppers, name=name, expires_at=expires_at)
+            info = await engine.create_operator_key(
+                db, key, peppers, name=name, scopes=scope or ["operator"], expires_at=expires_at
+            )
         else:
             info = await engine.create_key(
                 db, owner, key, peppers, name=name, scopes=scope or _USUAL, expires_at=expires_at, queues=queue
@@ -68,7 +72,7 @@ async def list_(operator: Operator = False, tenant: Tenant = None, json: Json = 
     from leasehold.engine import keys as engine
     from leasehold.settings import Settings
 
-    async with shell_scope(None if operator else Settings.from_env(tenant=tenant).tenant) as (db, owner):
+    async with shell_scope(None if operator else Settings.from_env(tenant=tenant)) as (db, owner):
         found = await (engine.list_operator_keys(db) if owner is None else engine.list_keys(db, owner))
     if json:
         print_json(found)
@@ -93,6 +97,6 @@ async def revoke(
     from leasehold.engine import keys as engine
     from leasehold.settings import Settings
 
-    async with shell_scope(None if operator else Settings.from_env(tenant=tenant).tenant) as (db, owner):
+    async with shell_scope(None if operator else Settings.from_env(tenant=tenant)) as (db, owner):
         await (engine.revoke_operator_key(db, key_id) if owner is None else engine.revoke_key(db, owner, key_id))
     say(f"{key_id} is revoked")

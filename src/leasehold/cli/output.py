@@ -4,6 +4,7 @@ import asyncio
 import json
 import sys
 from collections.abc import Callable, Coroutine, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import asdict, is_dataclass
 from datetime import datetime
 from functools import wraps
@@ -20,6 +21,7 @@ def command(function: Callable[..., Coroutine[Any, Any, None]]) -> Callable[...,
 
     @wraps(function)
     def run(*args: Any, **kwargs: Any) -> None:
+        warn_of_unknown_variables()
         try:
             asyncio.run(function(*args, **kwargs))
         except LeaseholdError as problem:
@@ -28,6 +30,14 @@ def command(function: Callable[..., Coroutine[Any, Any, None]]) -> Callable[...,
             raise typer.Exit(130) from None
 
     return run
+
+
+def warn_of_unknown_variables() -> None:
+    """In the environment: a typing error there is silent otherwise."""
+    from leasehold.settings import unknown_variables
+
+    for sentence in unknown_variables():
+        say(f"warning: {sentence}")
 
 
 def fail(problem: LeaseholdError) -> NoReturn:
@@ -39,7 +49,18 @@ def fail(problem: LeaseholdError) -> NoReturn:
 
 def say(text: str = "") -> None:
     """A line for people, on stderr."""
-    print(text, file=sys.stderr, flush=True)
+    with suppress(OSError):  # the terminal was closed: what is being stopped is stopped all the same
+        print(text, file=sys.stderr, flush=True)
+
+
+def shown(line: str, tenant: str | None) -> str:
+    """A command of ours to be copied, with the tenant of this one, unless the shell has it."""
+    import os
+    import shlex
+
+    if tenant is None or os.environ.get("LEASEHOLD_TENANT") == tenant:
+        return line
+    return f"{line} --tenant {shlex.quote(tenant)}"
 
 
 def confirm(verb: str, count: int, *, asked: bool, yes: bool, dry_run: bool) -> bool:

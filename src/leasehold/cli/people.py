@@ -50,7 +50,7 @@ async def list_(operator: Operator = False, tenant: Tenant = None, json: Json = 
     from leasehold.engine import people
     from leasehold.settings import Settings
 
-    async with shell_scope(None if operator else Settings.from_env(tenant=tenant).tenant) as (db, owner):
+    async with shell_scope(None if operator else Settings.from_env(tenant=tenant)) as (db, owner):
         if owner is None:
             everybody = await people.list_people(db)
             found = [_shown(p, "operator" if p.is_operator else "-", p.signed_in_at) for p in everybody]
@@ -82,7 +82,7 @@ async def invite(
     from leasehold.engine import people
     from leasehold.settings import Settings
 
-    async with shell_scope(None if operator else Settings.from_env(tenant=tenant).tenant) as (db, owner):
+    async with shell_scope(None if operator else Settings.from_env(tenant=tenant)) as (db, owner):
         if owner is None:
             made = await people.create_operator_invitation(db, email, seconds=days * _DAY)
         else:
@@ -117,7 +117,7 @@ async def remove(who: Who, operator: Operator = False, tenant: Tenant = None) ->
     from leasehold.engine import people
     from leasehold.settings import Settings
 
-    async with shell_scope(None if operator else Settings.from_env(tenant=tenant).tenant) as (db, owner):
+    async with shell_scope(None if operator else Settings.from_env(tenant=tenant)) as (db, owner):
         if owner is None:
             staff = [person for person in await people.list_people(db) if person.is_operator]
             those: list[Person | Invitation] = [*staff, *await people.list_operator_invitations(db)]

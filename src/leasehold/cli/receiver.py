@@ -25,7 +25,8 @@ async def receive(port: int, *, secret: str, scheme: Scheme) -> None:
         writer.close()
 
     server = await asyncio.start_server(serve, "127.0.0.1", port)
-    say(f"listening at http://127.0.0.1:{server.sockets[0].getsockname()[1]}/")
+    here = f"127.0.0.1:{server.sockets[0].getsockname()[1]}"
+    say(f"listening at http://{here}/; worker and server call it with LEASEHOLD_FETCH_ALLOW={here}")
     async with server:
         await server.serve_forever()
 

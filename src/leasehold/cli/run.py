@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from leasehold.cli.options import Json, Tenant
-from leasehold.cli.output import command, print_json, say
+from leasehold.cli.options import JobOptions, Json, Tenant, job_options
+from leasehold.cli.output import command, print_json, say, shown
 
 if TYPE_CHECKING:
     from leasehold.client import Client
@@ -28,6 +28,8 @@ async def run(
     gate: Annotated[str | None, typer.Option(help="The gate that it has to pass.")] = None,
     unique: Annotated[str | None, typer.Option(help="The key under which only one job waits.")] = None,
     on_duplicate: Annotated[str | None, typer.Option(help="When one waits: keep, replace or push.")] = None,
+    key: Annotated[str | None, typer.Option(help="The same key of the same kind is the same job.")] = None,
+    option: JobOptions = None,
     tenant: Tenant = None,
     json: Json = False,
 ) -> None:
@@ -36,21 +38,14 @@ async def run(
     from leasehold.settings import Settings
 
     async with Client.connect(Settings.from_env(tenant=tenant)) as client:
-        job = await client.enqueue(
-            kind,
-            _payload(values or []),
-            queue=queue,
-            priority=priority,
-            delay_s=delay,
-            group=group,
-            gate=gate,
-            unique=unique,
-            on_duplicate=on_duplicate,
-        )
+        named = {"queue": queue, "priority": priority, "delay_s": delay, "group": group, "gate": gate}
+        named |= {"unique": unique, "on_duplicate": on_duplicate}
+        given = {name: value for name, value in named.items() if value is not None}
+        job = await client.enqueue(kind, _payload(values or []), key=key, **job_options(option or []), **given)
         if not json:
             await _say_if_nobody_works(client, job)
         if not follow:
-            _print_enqueued(job, json=json)
+            _print_enqueued(job, tenant, json=json)
             return
         await (_follow_quietly if json else _follow)(client, job)
         ended = await client.get(job.job_id)
@@ -120,12 +115,12 @@ def line(event: "Event") -> str:
     return f"{event.at:%H:%M:%S} {event.type}{attempt}{percent}{message}"
 
 
-def _print_enqueued(job: "Enqueued", *, json: bool) -> None:
+def _print_enqueued(job: "Enqueued", tenant: str | None, *, json: bool) -> None:
     if json:
         print_json(job)
         return
     print(job.job_id)
-    say(f"{job.state}; see it with: leasehold jobs get {job.job_id}")
+    say(f"{job.state}; see it with: {shown(f'leasehold jobs get {job.job_id}', tenant)}")
 
 
 def _print_ended(job: "Job", *, json: bool) -> None:

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from leasehold.cli.options import Json, Tenant
-from leasehold.cli.output import command, print_json, print_table, say
+from leasehold.cli.options import JobOptions, Json, Tenant, job_options
+from leasehold.cli.output import command, print_json, print_table, say, shown
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping, Sequence
@@ -32,9 +32,6 @@ CatchUp = Annotated[
 ]
 CatchUpMax = Annotated[int | None, typer.Option(help="With all, for so many at most.", show_default="100")]
 TickAs = Annotated[str | None, typer.Option(help="The member of the payload that gets the tick, or none.")]
-Option = Annotated[
-    list[str] | None, typer.Option("--option", help="Of its jobs: queue=reports, priority=1, …; again for more.")
-]
 #: Takes away what a schedule has: --ends-at none.
 _AWAY = "none"
 
@@ -89,7 +86,7 @@ async def add(
     catch_up: CatchUp = None,
     catch_up_max: CatchUpMax = None,
     tick_as: TickAs = None,
-    option: Option = None,
+    option: JobOptions = None,
     tenant: Tenant = None,
     json: Json = False,
 ) -> None:
@@ -122,7 +119,7 @@ async def edit(
     catch_up: Annotated[str | None, typer.Option(help="none, one or all.")] = None,
     catch_up_max: Annotated[int | None, typer.Option(help="With all, for so many at most.")] = None,
     tick_as: TickAs = None,
-    option: Option = None,
+    option: JobOptions = None,
     tenant: Tenant = None,
     json: Json = False,
 ) -> None:
@@ -143,7 +140,9 @@ async def pause(name: str, tenant: Tenant = None, json: Json = False) -> None:
     """Let it not tick until it is resumed."""
     async with _schedules(tenant) as schedules:
         info = await schedules.pause(name)
-    print_json(_shown(info)) if json else say(f"{name} is paused; `leasehold schedules resume {name}` lets it go on")
+    print_json(_shown(info)) if json else say(
+        f"{name} is paused; `{shown(f'leasehold schedules resume {name}', tenant)}` lets it go on"
+    )
 
 
 @app.command()
@@ -165,7 +164,7 @@ async def run(name: str, tenant: Tenant = None, json: Json = False) -> None:
         print_json({"job_id": job_id})
     else:
         print(job_id)
-        say(f"see it with: leasehold jobs get {job_id}")
+        say(f"see it with: {shown(f'leasehold jobs get {job_id}', tenant)}")
 
 
 @app.command("next")
@@ -222,7 +221,7 @@ def _given(*, payload: str | None, option: list[str] | None, clock: str, **rest:
     if payload is not None:
         given["payload"] = _value("payload", payload)
     if option is not None:
-        given["options"] = dict(_pair(text) for text in option)
+        given["options"] = job_options(option)
     return given
 
 
@@ -246,20 +245,6 @@ def _value(what: str, text: str) -> Any:
         return json.loads(text)
     except ValueError as problem:
         raise BadInput(f"the {what} is not JSON: {problem}") from None
-
-
-def _pair(text: str) -> tuple[str, Any]:
-    import json
-
-    from leasehold.errors import BadInput
-
-    name, equals, value = text.partition("=")
-    if not equals:
-        raise BadInput(f"--option {text!r} is not name=value", hint="--option queue=reports")
-    try:
-        return name, json.loads(value)
-    except ValueError:
-        return name, value  # a text, as it stands
 
 
 def _state(info: "ScheduleInfo") -> str:

@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 @asynccontextmanager
 async def tenant_scope(settings: "Settings") -> "AsyncIterator[tuple[Scope, UUID]]":
     """One transaction as the operator, for the tenant of the settings."""
-    async with shell_scope(settings.tenant) as (scope, owner):
+    async with shell_scope(settings) as (scope, owner):
         assert owner is not None
         yield scope, owner
 
 
 @asynccontextmanager
-async def shell_scope(tenant: str | None) -> "AsyncIterator[tuple[Scope, UUID | None]]":
-    """The same for a tenant by its name or id; None is the installation."""
+async def shell_scope(settings: "Settings | None") -> "AsyncIterator[tuple[Scope, UUID | None]]":
+    """The same; without settings for the installation, and no tenant."""
     from getpass import getuser
 
     from leasehold.cli.queues import operator
@@ -29,6 +29,6 @@ async def shell_scope(tenant: str | None) -> "AsyncIterator[tuple[Scope, UUID | 
     from leasehold.engine.scope import Scope
 
     async with operator() as db:
-        owner = None if tenant is None else await tenants.find_tenant(db, tenant)
+        owner = await tenants.find_tenant(db, settings.tenant) if settings else None
         async with Scope.open(db, tenant=owner, actor=f"cli:{getuser()}") as scope:
             yield scope, owner

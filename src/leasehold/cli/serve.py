@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from leasehold.cli.output import fail, say
+from leasehold.cli.output import fail, say, warn_of_unknown_variables
 
 if TYPE_CHECKING:
     from leasehold.settings import Settings
@@ -27,6 +27,7 @@ def serve(host: Host = None, port: Port = None, json_logs: JsonLogs = False) -> 
     from leasehold.errors import LeaseholdError
     from leasehold.settings import Settings
 
+    warn_of_unknown_variables()
     try:
         settings = Settings.from_env(host=host, port=port)
         log.configure(json_lines=json_logs, level=settings.log_level)
@@ -42,15 +43,14 @@ def serve(host: Host = None, port: Port = None, json_logs: JsonLogs = False) -> 
 
 async def _serve(settings: "Settings") -> None:
     import asyncio
-    import signal
 
     from leasehold import dashboard
     from leasehold.api.server import serving
+    from leasehold.cli.loop import on_stop
     from leasehold.packs import discover
 
     stopping = asyncio.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        asyncio.get_running_loop().add_signal_handler(number, stopping.set)
+    on_stop(stopping.set)
     async with serving(settings, packs=discover(settings.packs), mount=dashboard.mount) as url:
         say(f"serving {url}/v1 (docs: {url}/docs); `leasehold keys create NAME` makes a key")
         await stopping.wait()

@@ -86,3 +86,37 @@ async def set_(
         tenant_id = await tenants.find_tenant(db, name)
         await tenants.set_tenant(db, tenant_id, weight=weight, max_running=max_running, max_queued=max_queued)
     say(f"{name} is set")
+
+
+@app.command()
+@command
+async def quotas(
+    name: str,
+    change: Annotated[
+        list[str] | None,
+        typer.Option("--set", help="endpoints=200, or endpoints= for the usual number; again for more."),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """How many endpoints, schedules and other things a tenant may have; --set changes it."""
+    from leasehold.engine import tenants
+
+    changes = [_quota(text) for text in change or ()]
+    async with operator() as db:
+        tenant_id = await tenants.find_tenant(db, name)
+        for what, most in changes:
+            await tenants.set_quota(db, tenant_id, what, most)
+        found = await tenants.list_quotas(db, tenant_id)
+    if json:
+        print_json(found)
+    else:
+        print_table(["what", "most", "usual"], [(one.what, one.most, one.usual) for one in found])
+
+
+def _quota(text: str) -> "tuple[str, int | None]":
+    from leasehold.errors import BadInput
+
+    what, equals, most = text.partition("=")
+    if not equals or not (most == "" or most.isdecimal()):
+        raise BadInput(f"--set {text} is no quota", hint="such as --set endpoints=200")
+    return what, int(most) if most else None

@@ -1,5 +1,6 @@
 """`leasehold up` and `leasehold down`."""
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -23,11 +24,11 @@ async def up(
 ) -> None:
     """Start PostgreSQL (unless LEASEHOLD_DATABASE_URL is set), migrate, run a worker and the HTTP API until Ctrl-C."""
     import asyncio
-    import signal
     import time
 
     from leasehold import log, tracing
     from leasehold.app import Leasehold, load
+    from leasehold.cli.loop import on_stop
     from leasehold.settings import Settings
     from leasehold.up import up as start
 
@@ -38,17 +39,24 @@ async def up(
         tracing.configure("leasehold")
     mine = load(settings.app) if settings.app else Leasehold()
     stopping = asyncio.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        asyncio.get_running_loop().add_signal_handler(number, stopping.set)
+    at_once: list[Callable[[], None]] = []  # what else a signal stops once we are stopping
+
+    def stop() -> None:
+        stopping.set()
+        for hurry in at_once:
+            hurry()
+
+    on_stop(stop)
     async with start(settings, mine, ephemeral=ephemeral, living=demo) as running:
+        if running.server and running.server.adopted:
+            say(f"took over PostgreSQL (pid {running.server.pid}), which an earlier process left running here")
         if json:
             print_json(running.as_json())
         else:
             _welcome(running, time.monotonic() - began)
         await stopping.wait()
+        at_once.append(running.worker.stop)
         say("stopping (once more to stop at once)")
-        for number in (signal.SIGINT, signal.SIGTERM):
-            asyncio.get_running_loop().add_signal_handler(number, running.worker.stop)
     say("stopped")
 
 
@@ -71,21 +79,29 @@ async def down(
 def _welcome(running: "Running", seconds: float) -> None:
     from rich.console import Console
 
+    from leasehold import sql
+
     database = "the PostgreSQL of LEASEHOLD_DATABASE_URL"
     if server := running.server:
         database = f"PostgreSQL {server.version}, {server.origin}, in {server.data} (LEASEHOLD_DATABASE_URL: your own)"
     schema = f"release {running.migrated.release}, {len(running.migrated.applied) or 'no'} files applied"
+    if running.migrated.release > sql.RELEASE:
+        schema += f" (this program is older, of release {sql.RELEASE}: pip install --upgrade leasehold)"
     console = Console(stderr=True, highlight=False, soft_wrap=True)
     api = f"{running.api}/v1 (docs: {running.api}/docs)"
     for name, text in {"Database": database, "Schema": schema, "Worker": running.worker.name, "API": api}.items():
         console.print(f"  [green]✓[/green] {name:10}{text}")
     if running.login:
         console.print(f"  [green]✓[/green] {'Sign in':10}{running.login} (once, within ten minutes)")
+    if running.key:
+        console.print(f"  [green]✓[/green] {'Key':10}{running.key} (of tenant default, for the HTTP API)")
     console.print(f"\nReady in {seconds:.1f} s: a job went all the way through. Ctrl-C stops everything.\n")
     console.print("Try, in another terminal of this folder:")
-    for arguments in ("run demo.hello name=Ada --follow", "run demo.fail --follow", "jobs list", "doctor"):
-        console.print(f"  {_program()} {arguments}")
-    console.print(f"  {_program()} keys create me     (a key for the HTTP API)")
+    tenant = " --tenant default" if running.has_others else ""
+    for arguments in ("run demo.hello name=Ada --follow", "run demo.fail --follow", "jobs list"):
+        console.print(f"  {_program()} {arguments}{tenant}")
+    console.print(f"  {_program()} doctor")
+    console.print(f"  {_program()} keys create me{tenant}     (a key for the HTTP API)")
     console.print()
 
 

@@ -7,7 +7,7 @@ from uuid import UUID
 import typer
 
 from leasehold.cli.options import Json, Tenant
-from leasehold.cli.output import command, print_json, print_table, say
+from leasehold.cli.output import command, print_json, print_table, say, shown
 from leasehold.cli.scope import tenant_scope
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ async def pause(
 ) -> None:
     """Let events wait for this endpoint."""
     await _set_state(endpoint, "paused", tenant, reason)
-    say(f"{endpoint} is paused; `leasehold webhooks resume {endpoint}` lets it go on")
+    say(f"{endpoint} is paused; `{shown(f'leasehold webhooks resume {endpoint}', tenant)}` lets it go on")
 
 
 @app.command()
@@ -123,7 +123,8 @@ async def pause(
 async def resume(endpoint: Endpoint, tenant: Tenant = None) -> None:
     """Let an endpoint that is paused or disabled go on; what waited for it is sent."""
     await _set_state(endpoint, "enabled", tenant)
-    say(f"{endpoint} goes on; `leasehold webhooks recover` sends what it missed while it was disabled")
+    recover = shown(f"leasehold webhooks recover {endpoint} --since 2030-01-31T08:00:00", tenant)
+    say(f"{endpoint} goes on; `{recover}` sends what it missed since then, while it was disabled")
 
 
 @app.command()

@@ -1,13 +1,12 @@
 """`leasehold worker`."""
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from leasehold.cli.loop import loop_factory
+from leasehold.cli.loop import loop_factory, on_stop
 from leasehold.cli.options import App, Slots
-from leasehold.cli.output import fail
+from leasehold.cli.output import fail, warn_of_unknown_variables
 
 if TYPE_CHECKING:
     from leasehold.settings import Settings
@@ -67,6 +66,8 @@ def worker(
     from leasehold.errors import LeaseholdError
     from leasehold.settings import Settings
 
+    if lifeline is None:  # a child's parent has said it
+        warn_of_unknown_variables()
     try:
         settings = Settings.from_env(
             app=app, slots=slots, queues=queues, cells=cells, max_jobs=max_jobs, max_memory_mb=max_memory
@@ -115,7 +116,7 @@ async def _work(settings: "Settings", *, name: str | None, lifeline: int | None)
             for one in running:
                 one.stop()
 
-        _on_signals(stop)
+        on_stop(stop)
         if lifeline is not None:
             loop = asyncio.get_running_loop()
 
@@ -147,13 +148,5 @@ async def _supervise(settings: "Settings", *, processes: int, name: str | None, 
     folder = Path.cwd() if reload else None
     port = settings.worker_port
     supervisor = Supervisor(arguments, processes=processes, name=name, reload=folder, port=port)
-    _on_signals(supervisor.stop)
+    on_stop(supervisor.stop)
     await supervisor.run()
-
-
-def _on_signals(stop: Callable[[], None]) -> None:
-    import asyncio
-    import signal
-
-    for number in (signal.SIGINT, signal.SIGTERM):
-        asyncio.get_running_loop().add_signal_handler(number, stop)

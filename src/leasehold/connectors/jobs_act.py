@@ -1,62 +1,57 @@
-"""``jobs.act``: retry, cancel or delete every job of the tenant that fits a filter, as a job of its own."""
+"""``jobs.act``: retry, cancel or delete the jobs that were selected for it, as a job of its own."""
 
 from typing import Any, Literal
 from uuid import UUID
 
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict
 from pydantic.dataclasses import dataclass
 
 from leasehold.app import Leasehold
 from leasehold.context import Context
-from leasehold.engine import jobs
+from leasehold.engine import selections
 from leasehold.engine.scope import Acting
-from leasehold.errors import BadInput
+from leasehold.engine.selections import Acted
+from leasehold.errors import NotFound
 from leasehold.outcomes import Cancel, Fail
 
 KIND = "jobs.act"
-#: Jobs that one transaction acts on.
-PIECE = 500
 
 app = Leasehold()
 
 
 @dataclass(frozen=True, kw_only=True, config=ConfigDict(extra="forbid"))
 class Order:
-    """What to do to which jobs. ``filter`` is that of the list of jobs, and never empty."""
+    """What was confirmed. The selection is found by the job's id; here it is for people to read."""
 
     action: Literal["retry", "cancel", "delete"]
-    filter: dict[str, Any] = Field(min_length=1)
+    filter: dict[str, Any]
     reason: str | None = None
+    selection: UUID | None = None
+    count: int | None = None
 
 
-@app.handler(KIND, timeout=6 * 3600)
+@app.handler(KIND, timeout=6 * 3600, version=2)
 async def act(ctx: Context, order: Order) -> dict[str, int]:
-    """Act on all jobs that fit a filter and are older than this one."""
-    try:
-        return {"done": await _act(ctx, order)}
-    except BadInput as problem:
-        raise Fail(str(problem)) from None
-
-
-async def _act(ctx: Context, order: Order) -> int:
+    """Act on the jobs that were selected for this one, and on no others."""
     db = Acting(ctx.link.db, f"job {ctx.job_id}")
-    total = await jobs.count_to_act(db, ctx.tenant_id, order.action, order.filter)
-    done, seen = 0, 0
-    before: UUID | None = None
     while not ctx.cancelled:
-        n, before = await jobs.act_on_jobs(
-            db,
-            ctx.tenant_id,
-            ctx.job_id,
-            order.action,
-            order.filter,
-            before=before,
-            limit=PIECE,
-            reason=order.reason,
-        )
-        done, seen = done + n, seen + PIECE
-        # An attempt that has lost its lease ends here: its successor passes over what is done.
-        await ctx.progress(min(100 * seen / max(total, 1), 100), f"{done} jobs")
-        if before is None:
-            return done
-    raise Cancel(f"stopped after {done} jobs")
+        try:
+            acted = await selections.act(db, ctx.tenant_id, ctx.job_id, order.reason)
+        except NotFound as problem:
+            raise Fail(f"{problem}; {problem.hint}") from None
+        # An attempt that has lost its lease ends here: its successor goes on with the next piece.
+        await ctx.progress(100 * (acted.done + acted.changed) / max(acted.count, 1), _words(acted))
+        if not acted.rest:
+            return {"selected": acted.count, "done": acted.done, "changed": acted.changed}
+    raise Cancel(f"stopped: {_words(acted)}")
+
+
+@act.upcast(1)
+def _without_selection(order: Any) -> Any:
+    return order
+
+
+def _words(acted: Acted) -> str:
+    """``20 of 25 jobs; 2 had changed since they were selected``"""
+    changed = f"; {acted.changed} had changed since they were selected" if acted.changed else ""
+    return f"{acted.done} of {acted.count} jobs{changed}"

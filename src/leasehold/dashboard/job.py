@@ -3,6 +3,7 @@
 import json
 import shlex
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
 from uuid import UUID
 
@@ -14,8 +15,8 @@ from leasehold.dashboard.words import changes, pretty, short
 from leasehold.engine import jobs, watch
 from leasehold.engine import look as engine
 from leasehold.engine.flows import flow_of_job
-from leasehold.errors import BadInput
-from leasehold.job import Attempt, Event, Job, State
+from leasehold.errors import BadInput, Conflict
+from leasehold.job import Attempt, Event, Job, Reason, State
 
 pages = Pages()
 _EVENTS = 200
@@ -40,14 +41,14 @@ async def job(look: Look) -> Page:
         events=events,
         attempts=attempts,
         differs=_differences(attempts),
-        reasons=await jobs.explain(db, owner, job_id) if found.state in _WAITING else [],
+        reasons=await _reasons(look, found) if found.state in _WAITING else [],
         may_retry=found.state.is_outcome and found.state is not State.SUCCEEDED and viewer.may("jobs:write"),
         may_cancel=not found.state.is_outcome and not found.cancel_requested and viewer.may("jobs:write"),
         may_copy=viewer.may("jobs:write"),
         shows_payload=viewer.caller.sees_payloads,
         curl=f"curl -H 'Authorization: Bearer '$KEY {look.request.base_url}v1/jobs/{job_id}",
-        command=f"leasehold jobs get {job_id}",
-        again=_command(found),
+        command=look.command(f"leasehold jobs get {job_id}", owner),
+        again=_command(look, found),
         original=found.copied_from,
         flow_id=await flow_of_job(db, owner, job_id),
     )
@@ -108,7 +109,7 @@ async def make_copy(look: Look) -> Response | Page:
         payload = json.loads(text)
         async with look.viewer.acting(found.tenant_id) as scope:
             copied = await engine.copy_job(scope, found.tenant_id, found.job_id, payload)
-    except (ValueError, BadInput) as problem:
+    except (ValueError, BadInput, Conflict) as problem:
         return _copy_form(look, found, text, problem=str(problem))
     look.services.backend.announce(found.queue)
     return look.go(look.url(f"/jobs/{copied}"), f"A copy of {short(found.job_id)}.")
@@ -138,13 +139,23 @@ async def _newest_events(look: Look, found: Job) -> list[Event]:
     return await jobs.events_since(look.services.db, found.tenant_id, found.job_id, after, _EVENTS)
 
 
+async def _reasons(look: Look, found: Job) -> list[Reason]:
+    """Some end with the command that helps."""
+    reasons = await jobs.explain(look.services.db, found.tenant_id, found.job_id)
+    return [
+        replace(one, detail=look.command(one.detail, found.tenant_id)) if ": leasehold " in one.detail else one
+        for one in reasons
+    ]
+
+
 def _name_of(look: Look, tenant: UUID) -> str | None:
     return next((one.name for one in look.viewer.tenants if one.tenant_id == tenant), None)
 
 
-def _command(found: Job) -> str | None:
+def _command(look: Look, found: Job) -> str | None:
     """The same again, on a command line; None where its arguments cannot say the payload."""
     if not isinstance(found.payload, dict):
         return None
     given = [f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in found.payload.items()]
-    return shlex.join(["leasehold", "run", found.kind, *given, "--queue", found.queue])
+    line = shlex.join(["leasehold", "run", found.kind, *given, "--queue", found.queue])
+    return look.command(line, found.tenant_id)

@@ -14,8 +14,8 @@ from leasehold.dashboard import search
 from leasehold.dashboard.overview import names_of
 from leasehold.dashboard.page import Look, NavigationEntry, Page, Pages, as_id
 from leasehold.dashboard.words import plural, short
-from leasehold.engine import jobs as jobs_engine
 from leasehold.engine import look as engine
+from leasehold.engine import selections
 from leasehold.engine.look import BOUND, MOST
 from leasehold.errors import BadInput
 from leasehold.job import Job, State
@@ -30,8 +30,6 @@ _DEPTH = 3
 _NAME = re.compile(r"[^.:\s]{1,40}")
 #: Before all that match are acted on, there is so much time to think again.
 UNDO_SECONDS = 10
-#: Where count_to_act stops.
-_MOST_COUNTED = 10_000
 #: What can be done to many, and the states it is done to.
 _VERBS = {
     "retry": ("Retry", "retried", frozenset({State.FAILED, State.DEAD, State.CANCELED})),
@@ -104,20 +102,27 @@ async def _confirm_chosen(look: Look, act: str) -> Page:
 
 
 async def _confirm_all(look: Look, act: str) -> Page:
-    verb = _VERBS[act][0]
-    counts = await _count_all(look, act, _filters(look))
-    n = sum(counts.values())
-    many = f"{n:,} or more jobs" if max(counts.values(), default=0) >= _MOST_COUNTED else plural(n, "job")
+    """The jobs are selected now, and what is confirmed is that selection, whatever matches later."""
+    verb, done, _ = _VERBS[act]
+    viewer, filters = look.viewer, _filters(look)
+    if not filters:
+        raise Problem("invalid", "everything is too much", hint="search for something, or choose a state, first")
+    if "payload" in filters:
+        raise Problem("invalid", "all that have something in their payload is too much", hint="choose jobs instead")
+    db = look.services.db if viewer.tenant else viewer.db
+    found = await selections.select_jobs(db, viewer.tenant, act, filters)
+    n = sum(one.count for one in found)
+    many = plural(n, "job")
     words = f"A job does it, piece by piece, and shows how far it is. It begins after {UNDO_SECONDS} seconds."
-    if len(counts) > 1:
-        words = f"They belong to {len(counts)} tenants. For each of them a job does it, piece by piece."
+    if len(found) > 1:
+        words = f"They belong to {len(found)} tenants. For each of them a job does it, piece by piece."
     return look.confirm(
         f"{verb} {many}?",
-        words=words if n else f"No job that matches can be {_VERBS[act][1]}.",
+        words=words if n else f"No job that matches can be {done}.",
         inputs=[("reason", "Reason, kept with the jobs")] if act == "cancel" and n else [],
         action=look.url("/jobs/act"),
         back=look.url("/jobs", q=look.query("q"), state=look.query("state")),
-        fields=[("act", act), ("q", look.query("q")), ("state", look.query("state"))],
+        fields=[("selection", f"{one.tenant_id}/{one.selection_id}") for one in found],
         button=f"{verb} {many}",
         danger=act == "cancel",
         nothing=not n,
@@ -126,29 +131,26 @@ async def _confirm_all(look: Look, act: str) -> Page:
 
 @pages.post("/jobs/retry", "jobs:write", "operator")
 async def retry(look: Look) -> Response:
-    done = await _act_on_chosen(look, "retry")
+    said = await _act_on_chosen(look, "retry")
     look.services.backend.announce()
-    return look.go(look.url("/jobs"), f"Retried {plural(done, 'job')}.")
+    return look.go(look.url("/jobs"), said)
 
 
 @pages.post("/jobs/cancel", "jobs:write", "operator")
 async def cancel(look: Look) -> Response:
-    return look.go(look.url("/jobs"), f"Canceled {plural(await _act_on_chosen(look, 'cancel'), 'job')}.")
+    return look.go(look.url("/jobs"), await _act_on_chosen(look, "cancel"))
 
 
 @pages.post("/jobs/act", "jobs:write", "operator")
 async def act_on_all(look: Look) -> Response:
-    """Everything that matches, by a job of its own, whose page shows how far it is."""
-    act, filters = look.said("act"), _filters_of(look.said("q"), look.said("state"))
-    if act not in _VERBS:
-        raise Problem("bad_parameter", "there is no such action")
+    """What was confirmed, by a job of its own for each tenant, whose page shows how far it is."""
     made = []
-    for tenant, n in (await _count_all(look, act, filters)).items():
-        if n:
-            async with look.viewer.acting(tenant) as scope:
-                reason = look.said("reason") or None
-                begun = await jobs_engine.begin_act(scope, tenant, act, filters, reason, delay_s=UNDO_SECONDS)
-                made.append(begun)
+    for name in look.form.getlist("selection"):
+        tenant, _, selection = name.partition("/")
+        async with look.viewer.acting(as_id(tenant)) as scope:
+            reason = look.said("reason") or None
+            begun, _ = await selections.begin(scope, as_id(tenant), as_id(selection), reason, delay_s=UNDO_SECONDS)
+            made.append(begun)
     look.services.backend.announce()
     if len(made) == 1:
         return look.go(
@@ -160,29 +162,17 @@ async def act_on_all(look: Look) -> Response:
     )
 
 
-async def _act_on_chosen(look: Look, act: str) -> int:
-    done = 0
+async def _act_on_chosen(look: Look, act: str) -> str:
+    """What was done, in words: to how many of those that were confirmed."""
+    done, confirmed = 0, len(set(look.form.getlist("job")))
     for tenant, ids in (await _by_tenant(look)).items():
         async with look.viewer.acting(tenant) as scope:
             done += await engine.act_on_chosen(scope, tenant, act, ids, look.said("reason") or None)
-    return done
-
-
-async def _count_all(look: Look, act: str, filters: dict[str, Any]) -> dict[UUID, int]:
-    """How many would be acted on, by owner. The operator's view of all tenants: owners of the newest that match."""
-    if not filters:
-        raise Problem("invalid", "everything is too much", hint="search for something, or choose a state, first")
-    if "payload" in filters:
-        raise Problem("invalid", "all that have something in their payload is too much", hint="choose jobs instead")
-    viewer = look.viewer
-    owners = {viewer.tenant} if viewer.tenant else set()
-    if not owners:
-        found = await engine.find_jobs(viewer.db, None, filters, limit=MOST)
-        owners = {job.tenant_id for job in await engine.see_jobs(viewer.db, None, found.jobs)}
-    return {
-        owner: await jobs_engine.count_to_act(look.services.db, owner, act, filters)
-        for owner in sorted(owners, key=str)
-    }
+    said = f"{_VERBS[act][1].capitalize()} {plural(done, 'job')}."
+    if done == confirmed:
+        return said
+    flows = ", or belong to a flow, which is retried as a whole" if act == "retry" else ""
+    return f"{said} {plural(confirmed - done, 'other')} had changed since{flows}."
 
 
 def _filters(look: Look) -> dict[str, Any]:

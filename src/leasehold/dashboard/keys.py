@@ -36,7 +36,8 @@ async def create(look: Look) -> Page:
         raise Problem("invalid", "a key has a name", hint="say what will use it")
     async with look.viewer.acting(tenant) as scope:
         if tenant is None:
-            await engine.create_operator_key(scope, key, peppers, name=name, expires_at=None)
+            scopes = [look.said("scope")]
+            await engine.create_operator_key(scope, key, peppers, name=name, scopes=scopes, expires_at=None)
         else:
             scopes = [scope for scope in SCOPES if scope in look.form.getlist("scope")]
             if missing := [scope for scope in scopes if not look.viewer.may(scope)]:

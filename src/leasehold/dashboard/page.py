@@ -4,6 +4,7 @@ done here, once for all pages."""
 import asyncio
 import html
 import json
+import shlex
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.resources.abc import Traversable
@@ -19,8 +20,6 @@ from starlette.responses import RedirectResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from leasehold.access import Access
-from leasehold.api.here import client_address
-from leasehold.api.limits import refuse_if_spent
 from leasehold.api.problems import Problem, of_error
 from leasehold.api.services import (
     SAFE_METHODS,
@@ -35,6 +34,7 @@ from leasehold.api.sessions import refuse_forged, remember_asked
 from leasehold.dashboard.sign_in import Visitor, signed_in
 from leasehold.dashboard.viewer import NoTenant, Viewer, viewer_of
 from leasehold.dashboard.words import ZONE
+from leasehold.engine.tenants import DEFAULT, SYSTEM
 from leasehold.errors import LeaseholdError, Unreachable
 
 CSP = (
@@ -107,6 +107,17 @@ class Look:
         if not self.viewer.tenant_name:
             return address
         return f"{address}{'&' if '?' in address else '?'}{urlencode({'tenant': self.viewer.tenant_name})}"
+
+    def command(self, line: str, owner: UUID | None = None) -> str:
+        """A command of ours to be copied; it names the tenant of the page, or the owner of what is shown."""
+        known = {one.tenant_id: one.name for one in self.viewer.tenants}
+        known |= {one.tenant_id: one.name for one in self.visitor.memberships}
+        tenant = owner or self.viewer.tenant
+        if self.viewer.is_operator and set(known.values()) <= {DEFAULT, SYSTEM}:
+            return line
+        others = sorted(set(known.values()) - {SYSTEM}, key=lambda name: (name != DEFAULT, name))
+        name = str(known.get(tenant, tenant)) if tenant else others[0]
+        return f"{line} --tenant {shlex.quote(name)}"
 
     def show(self, template: str, **values: Any) -> Page:
         return Page(template=template, values=values)
@@ -324,8 +335,6 @@ def _refusal(request: Request, problem: Problem, renderer: Renderer) -> Response
 
 
 async def _look(request: Request) -> Look:
-    services = services_of(request)
-    refuse_if_spent(services.ip_requests.take(client_address(request)))
     visitor = await signed_in(request)
     if request.method in SAFE_METHODS:
         read_elsewhere(request, visitor.caller.tenant_id)

@@ -25,6 +25,8 @@ MAX_PACKED = 16 * 1024 * 1024
 _PIECE = 64 * 1024
 #: Bytes of a body that stays in PostgreSQL although there is an object store.
 _SMALL = 8 * 1024
+#: How long a body stays that is about to be held under a name.
+_BRIEF_DAYS = 1 / 24
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,7 +100,10 @@ class Bodies:
             raise _missing(digest)
 
     async def remember(self, url: str, ask: "Callable[..., Awaitable[Fetched]]") -> "Fetched":
-        """Ask for what has changed since the last time; if nothing has, the body is the one that was kept then."""
+        """Ask for what has changed since the last time; if nothing has, the body is the one that was kept then.
+
+        The newest body stays; the one before it goes an hour after it was replaced, unless ``keep`` was called for it.
+        """
         key = sha256(url.encode()).digest()
         rows = await self._db.call("get_remembered", key, float(self._days), tenant=self._tenant)
         before = rows[0] if rows else None
@@ -108,7 +113,7 @@ class Bodies:
             return replace(fetched, body=await self.get(digest), sha256=digest)
         if fetched.status == 200 and not fetched.truncated:
             media_type = (fetched.header("content-type") or "application/octet-stream")[:255]
-            body = await self.put(fetched.body, media_type)
+            body = await self.put(fetched.body, media_type, days=_BRIEF_DAYS)
             values = fetched.status, fetched.etag, fetched.last_modified, media_type, bytes.fromhex(body.sha256)
             await self._db.call("put_remembered", key, *values, float(self._days), tenant=self._tenant)
         return fetched

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from urllib.parse import urlsplit, urlunsplit
 from uuid import UUID
 
-import asyncpg
-
-from leasehold.engine.database import Database, Place, Role, at, translated
+from leasehold.engine import driver
+from leasehold.engine.database import Database, Place, Role, at
 from leasehold.engine.pack_files import PackFiles
+from leasehold.engine.translate import translated
 from leasehold.errors import Conflict
 from leasehold.job import Cell
 
@@ -16,8 +16,8 @@ async def list_cells(db: Database, cell: str | None = None) -> list[Cell]:
     return [Cell(**row) for row in await db.call("list_cells", cell)]
 
 
-async def locate_tenant(db: Database, name_or_id: str) -> tuple[UUID, str | None]:
-    """Its id, and the cell that it lives in; None is home."""
+async def locate_tenant(db: Database, name_or_id: str | None) -> tuple[UUID, str | None]:
+    """Its id, and the cell that it lives in; None is home. Where none is named, the only one there is."""
     [row] = await db.call("locate_tenant", name_or_id)
     return row["tenant_id"], row["cell"]
 
@@ -80,5 +80,5 @@ async def make_database(place: str, *, admin: str, schema: str, packs: Sequence[
     return url
 
 
-async def connect(url: str) -> asyncpg.Connection:
-    return await asyncpg.connect(url, server_settings={"application_name": "leasehold-migrate"})
+async def connect(url: str) -> driver.Connection:
+    return await driver.connect(url, "leasehold-migrate", deadline=driver.BY_HAND)

@@ -3,6 +3,7 @@
 from typing import Any
 
 from leasehold.engine.database import Role, Target
+from leasehold.engine.driver import Limits
 from leasehold.errors import Unreachable
 from leasehold.settings import Settings
 
@@ -15,6 +16,7 @@ def target(settings: Settings, role: Role) -> Target:
         "pooled": settings.pooled,
         "listen_url": settings.listen_url,
         "cell": settings.cell,
+        "limits": limits(settings),
     }
     own = {Role.API: settings.api_url, Role.WORKER: settings.worker_url, Role.OPERATOR: settings.operator_url}.get(role)
     if own:
@@ -29,4 +31,19 @@ def target(settings: Settings, role: Role) -> Target:
             "no Leasehold is up for this folder, and LEASEHOLD_DATABASE_URL is not set",
             hint="start one with `leasehold up`, in this folder or with the same LEASEHOLD_HOME",
         )
-    return Target(url=endpoint["urls"][role], role=role, schema=settings.schema, cell=settings.cell)
+    return Target(
+        url=endpoint["urls"][role],
+        role=role,
+        schema=settings.schema,
+        cell=settings.cell,
+        limits=limits(settings),
+    )
+
+
+def limits(settings: Settings) -> Limits:
+    """How long the database may take."""
+    return Limits(
+        connect_seconds=settings.connect_seconds,
+        call_seconds=settings.call_seconds,
+        long_call_seconds=settings.long_call_seconds,
+    )

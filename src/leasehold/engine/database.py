@@ -1,10 +1,11 @@
 """Connections: a pool of one role, the scope of one tenant, and driver errors turned into ours."""
 
 import asyncio
+import logging
 import time
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cache
 from importlib.metadata import version
@@ -15,9 +16,13 @@ from uuid import UUID
 
 import asyncpg
 
-from leasehold.engine.driver import Connection
+from leasehold.engine.driver import Connection, Limits, connect
 from leasehold.engine.pool import Pool, Usage
-from leasehold.errors import BY_SQLSTATE, BadInput, LeaseholdError, Moved, Unreachable
+from leasehold.engine.shares import Shares
+from leasehold.engine.translate import Translated
+from leasehold.errors import LeaseholdError, Moved, Unreachable
+from leasehold.log import emit
+from leasehold.outage import Outage
 
 #: A cell that is on its way is waited for so long, and asked for so often.
 _FOLLOW_SECONDS = 60.0
@@ -54,6 +59,17 @@ class Target:
     pooled: bool = False  # a pooler in transaction mode is in between: no session outlives a transaction
     listen_url: str | None = None  # where LISTEN works although a pooler is in between
     cell: str | None = None  # then the URL is that of the home database, which knows where the cell is
+    limits: Limits = Limits()
+
+    def within(self, seconds: float) -> "Target":
+        """The same for calls that take no longer than this: whoever calls has no more time."""
+        limits = self.limits
+        shorter = replace(
+            limits,
+            connect_seconds=min(limits.connect_seconds, seconds),
+            call_seconds=min(limits.call_seconds, seconds),
+        )
+        return replace(self, limits=shorter)
 
     @property
     def role_name(self) -> str:
@@ -84,6 +100,7 @@ class _Call(NamedTuple):
     tenant: UUID | None = None
     wake: Wake | None = None
     is_set: bool = True
+    is_long: bool = False
 
 
 class Place(NamedTuple):
@@ -97,9 +114,7 @@ async def locate(target: Target) -> Place:
     """Where the target's cell is now: the home database knows."""
     if target.cell is None:
         return Place(target.url, 0)
-    home = await asyncpg.connect(
-        target.url, statement_cache_size=0, server_settings={"application_name": f"leasehold-{target.role}-locate"}
-    )
+    home = await connect(target.url, f"leasehold-{target.role}-locate", limits=target.limits, pooled=True)
     try:
         async with home.transaction():
             if target.assume:
@@ -124,40 +139,79 @@ _ROLLED_BACK = (asyncpg.DeadlockDetectedError, asyncpg.SerializationError)
 _ROLLED_BACK_TRIES = 3
 
 
+def _session_limits(target: Target) -> dict[str, str]:
+    """How long PostgreSQL itself lets a session of this role take.
+
+    Workers have none: their handlers' transactions and their upkeep may rightly be long, and have other ends.
+    """
+    if target.role is Role.WORKER:
+        return {}
+    limits = target.limits
+    return {
+        "statement_timeout": _milliseconds(limits.call_seconds),
+        "lock_timeout": _milliseconds(limits.call_seconds / 2),
+        "idle_in_transaction_session_timeout": _milliseconds(limits.long_call_seconds),
+    }
+
+
+def _milliseconds(seconds: float) -> str:
+    return str(max(1, round(seconds * 1000)))
+
+
 class Database:
     """A pool of connections of one role. ``call`` runs one SQL function; ``transaction`` scopes several calls.
 
     A cell may move. What its old place refuses is asked again at the new one, and nobody else need know. An open
     transaction need not follow: the cell does not move while one is open.
+
+    ``fair`` is for a process that serves many tenants: what may wait for a lock has shares of the pool.
+
+    Connections are made when they are needed: a database that is away is found out by the first call. ``patient``: a
+    connection is waited for until one is free, as by handlers, which hold them for long and are timed themselves.
     """
 
-    def __init__(self, target: Target, *, connections: int = 4) -> None:
+    def __init__(
+        self,
+        target: Target,
+        *,
+        connections: int = 4,
+        fair: bool = False,
+        patient: bool = False,
+        outage: Outage | None = None,
+    ) -> None:
         self.target = target
+        self.outage = outage or Outage()
+        self.shares = Shares(connections, call_s=target.limits.call.seconds, outage=self.outage) if fair else None
+        self._reading: frozenset[str] | None = None  # functions that lock nothing, once they are known
+        self._answers = Translated(self.outage)
         self._connections = connections
+        self._patient = patient
         self._pool: Pool | None = None
         self._following = asyncio.Lock()
         self.epoch = 0  # of the place that we were sent to last
 
     async def __aenter__(self) -> Self:
-        """Opens one connection, so that a database that does not answer is found out now."""
-        pool = Pool(self._connect, self._connections)
-        with translated():
-            async with pool.connection():
-                self._pool = pool
+        turn = None if self._patient else self.target.limits.call
+        self._pool = Pool(self._connect, self._connections, turn=turn)
         return self
 
-    async def _connect(self) -> asyncpg.Connection:
+    async def reach(self) -> None:
+        """Raise what stands in the way of a connection."""
+        with self._answers:
+            async with self._opened().connection():
+                pass
+
+    async def _connect(self) -> Connection:
         place = await locate(self.target)
         self._go(place.epoch)
         target = self.target
-        return await asyncpg.connect(
+        return await connect(
             place.url,
-            connection_class=Connection,
-            **({"statement_cache_size": 0} if target.pooled else {}),
-            server_settings={
-                "application_name": f"leasehold-{target.role}/{own_version()}",
-                **({"role": target.role_name} if target.assume and not target.pooled else {}),
-            },
+            f"leasehold-{target.role}/{own_version()}",
+            limits=target.limits,
+            settings=_session_limits(target),
+            role=target.role_name if target.assume and not target.pooled else None,
+            pooled=target.pooled,
         )
 
     async def __aexit__(
@@ -166,31 +220,54 @@ class Database:
         if self._pool is not None:
             self._pool.terminate() if error else await self._pool.close()
 
+    def log_outages(self) -> None:
+        """Write a line when the database goes away, and one when it is back."""
+
+        def gone(problem: LeaseholdError) -> None:
+            emit("database unreachable", level=logging.WARNING, problem=problem)
+
+        def back(seconds: float) -> None:
+            emit("database is back", away_s=round(seconds, 1))
+
+        self.outage.announce(gone, back)
+
     def usage(self) -> Usage:
         """How its connections are used now."""
         return self._pool.usage() if self._pool else Usage(self._connections, 0, 0, 0)
 
     async def call(
-        self, function: str, *args: Any, tenant: UUID | None = None, connection: asyncpg.Connection | None = None
+        self, function: str, *args: Any, tenant: UUID | None = None, connection: Connection | None = None
     ) -> list[asyncpg.Record]:
         """Rows of one SQL function, called in a transaction of its own, or in that of ``connection``."""
         if connection is not None:
             return await self._call_within(_Call(function, args, tenant), connection)
-        return await self._call(_Call(function, args, tenant))
+        return await self._call_fairly(_Call(function, args, tenant))
 
     async def call_and_wake(
         self, function: str, *args: Any, tenant: UUID | None = None, wake: Wake
     ) -> list[asyncpg.Record]:
         """The same in a transaction of its own that wakes workers if it can; ``woken`` is its last column."""
-        return await self._call(_Call(function, args, tenant, wake))
+        return await self._call_fairly(_Call(function, args, tenant, wake))
 
     async def ask(self, function: str, *args: Any, wake: Wake | None = None) -> tuple[Any, bool]:
         """What one SQL function that is no set returns, and whether workers were woken. As quick as a call can be."""
         [row] = await self._call(_Call(function, args, None, wake, is_set=False))
         return row[0], wake is not None and row[1]
 
-    async def _call_within(self, call: _Call, connection: asyncpg.Connection) -> list[asyncpg.Record]:
-        with translated():
+    async def _call_fairly(self, call: _Call) -> list[asyncpg.Record]:
+        """PostgreSQL lets no function lock a row that is declared to change nothing; any other may wait for a lock."""
+        if self.shares is None or call.tenant is None or call.function in await self._functions_that_read():
+            return await self._call(call)
+        async with self.shares.of(call.tenant):
+            return await self._call(call)
+
+    async def _functions_that_read(self) -> frozenset[str]:
+        if self._reading is None:
+            self._reading = frozenset(await self.value("list_reading_functions"))
+        return self._reading
+
+    async def _call_within(self, call: _Call, connection: Connection) -> list[asyncpg.Record]:
+        with self._answers:
             if call.tenant is not None:
                 await self._set_tenant(connection, call.tenant)
             statement, args = self._written(call._replace(tenant=None))
@@ -201,7 +278,7 @@ class Database:
         while True:
             epoch = self.epoch
             try:
-                with translated():
+                with self._answers:
                     return await self._call_once(call)
             except Moved:
                 await self._follow(epoch)
@@ -217,12 +294,17 @@ class Database:
             # Even one statement takes a transaction: the driver prepares it in one message and runs it in another, and
             # outside a transaction the second may reach a server that prepared somebody else's.
             async with pool.connection() as own, self._within(own, None):
-                return await self._call_within(call, own)
+                if not call.is_long:
+                    return await self._call_within(call, own)
+                with own.waiting_for(self.target.limits.long_call):
+                    return await self._call_within(call, own)
         own = pool.take_idle() or await pool.take()  # as pool.connection(), without its coroutines
         try:
             statement, args = self._written(call, enter=self.target.cell is not None)
-            rows: list[asyncpg.Record] = await own.fetch_again(statement, *args)
-            return rows
+            if not call.is_long:
+                return await own.fetch_again(statement, *args)
+            with own.waiting_for(self.target.limits.long_call):
+                return await own.fetch_again(statement, *args)
         except BaseException as problem:
             pool.give_up(own, problem)
             raise
@@ -233,16 +315,23 @@ class Database:
         """The one value of one SQL function."""
         return (await self.call(function, *args, tenant=tenant))[0][0]
 
+    async def call_long(self, function: str, *args: Any) -> list[asyncpg.Record]:
+        """Rows of one SQL function that may take long: upkeep."""
+        return await self._call(_Call(function, args, is_long=True))
+
+    async def value_long(self, function: str, *args: Any) -> Any:
+        return (await self.call_long(function, *args))[0][0]
+
     async def notify(self, channel: str, payloads: Sequence[str]) -> None:
         # A wake-up says what is committed already: it does not wait for the disk.
         at_once = "set_config('synchronous_commit', 'off', true)"
         statement = f"select pg_notify($1, payload) from unnest($2::text[]) payload cross join {at_once}"
-        with translated():
+        with self._answers:
             async with self._begun(None) if self.target.pooled else self._opened().connection() as own:
                 await own.execute(statement, channel, payloads)
 
     @asynccontextmanager
-    async def transaction(self, *, tenant: UUID | None = None) -> AsyncIterator[asyncpg.Connection]:
+    async def transaction(self, *, tenant: UUID | None = None) -> AsyncIterator[Connection]:
         """A transaction in which the role and the tenant are set, and forgotten at its end."""
         has_begun = False
         while not has_begun:
@@ -257,21 +346,46 @@ class Database:
                 await self._follow(epoch)
 
     @asynccontextmanager
-    async def _begun(self, tenant: UUID | None) -> AsyncIterator[asyncpg.Connection]:
-        with translated():
-            async with self._opened().connection() as connection, self._within(connection, tenant):
-                yield connection
+    async def _begun(self, tenant: UUID | None) -> AsyncIterator[Connection]:
+        others: OSError | None = None
+        try:
+            async with self._share(tenant):
+                with self._answers:
+                    async with self._opened().connection() as connection, self._within(connection, tenant):
+                        try:
+                            yield connection
+                        except OSError as problem:
+                            if not (connection.is_calling_off or connection.is_closed()):
+                                others = problem
+                            raise
+        except Unreachable:
+            if others:  # of a file, or of another service that was asked meanwhile
+                raise others from None
+            raise
+
+    def _share(self, tenant: UUID | None) -> AbstractAsyncContextManager[None]:
+        """A transaction may lock whatever it likes."""
+        return nullcontext() if self.shares is None or tenant is None else self.shares.of(tenant)
 
     @asynccontextmanager
-    async def _within(self, connection: asyncpg.Connection, tenant: UUID | None) -> AsyncIterator[None]:
+    async def _within(self, connection: Connection, tenant: UUID | None) -> AsyncIterator[None]:
         async with connection.transaction():
-            if self.target.assume and self.target.pooled:
-                await connection.execute(f'set local role "{self.target.role_name}"')
-            if self.target.cell:
-                await connection.execute(f'select "{self.target.schema}".enter_cell({self.epoch})')
-            if tenant is not None:
-                await self._set_tenant(connection, tenant)
+            if beginning := self._beginning(tenant):
+                await connection.execute(beginning)
             yield
+
+    def _beginning(self, tenant: UUID | None) -> str:
+        """What is set for one transaction, as statements that are sent together."""
+        target, statements = self.target, []
+        if target.pooled:
+            statements += [f"set local {setting} = '{value}'" for setting, value in _session_limits(target).items()]
+            if target.assume:
+                statements.append(f'set local role "{target.role_name}"')
+        if target.cell:
+            statements.append(f'select "{target.schema}".enter_cell({self.epoch})')
+        if tenant is not None:
+            statements.append(f"set local leasehold.tenant = '{tenant}'")
+        return "; ".join(statements)
 
     async def _follow(self, epoch: int) -> None:
         """Wait until the cell is somewhere else than in this epoch; our connections go there from now on."""
@@ -283,7 +397,7 @@ class Database:
         give_up_at = time.monotonic() + _FOLLOW_SECONDS
         async with self._following:
             while self.epoch == epoch:
-                with translated():
+                with self._answers:
                     self._go((await locate(self.target)).epoch)
                 if self.epoch == epoch:
                     if time.monotonic() > give_up_at:
@@ -295,7 +409,7 @@ class Database:
             self._pool.renew()
         self.epoch = epoch
 
-    async def _set_tenant(self, connection: asyncpg.Connection, tenant: UUID) -> None:
+    async def _set_tenant(self, connection: Connection, tenant: UUID) -> None:
         await connection.execute("select set_config('leasehold.tenant', $1, true)", str(tenant))
 
     def _opened(self) -> Pool:
@@ -305,7 +419,7 @@ class Database:
 
     def _written(self, call: _Call, *, enter: bool = False) -> tuple[str, tuple[Any, ...]]:
         """The statement, and its arguments."""
-        function, args, tenant, wake, is_set = call
+        function, args, tenant, wake, is_set, _ = call
         schema = self.target.schema
         statement = _statement(schema, function, len(args), is_set, wake is not None, tenant is not None, enter)
         if wake is not None:
@@ -338,71 +452,3 @@ def _statement(schema: str, function: str, args: int, is_set: bool, wake: bool, 
         entering = f'select "{schema}".enter_cell({holes.pop(0)}) as entered offset 0'
         statement = f"select f.* from ({entering}) e, lateral ({statement} where e.entered offset 0) f"
     return statement
-
-
-#: What the driver raises, before it asks the server, for a value that does not fit its parameter: a lone surrogate in a
-#: text, a number that is too large.
-_UNFIT = asyncpg.exceptions._base.DataError
-
-
-def _words(problem: Exception) -> str:
-    """The driver's words, without what cannot be printed: the value that did not fit is among them."""
-    return str(problem).encode("ascii", "backslashreplace").decode()[:200]
-
-
-class _Translated:
-    """Not a generator function: every call passes here, and those take a while to begin and to end."""
-
-    __slots__ = ()
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(
-        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        match problem:
-            case None:
-                pass
-            case asyncpg.PostgresError():
-                raise from_sqlstate(problem.sqlstate or "", str(problem.args[0]), problem.hint) from problem
-            case _UNFIT():
-                raise BadInput(f"the database has no such value: {_words(problem)}") from problem
-            case OSError() | asyncpg.InterfaceError() | asyncpg.InternalClientError():
-                # InternalClientError: the server's farewell came while the driver was about to speak.
-                raise Unreachable(
-                    f"the database does not answer: {problem}", hint="is it running? `leasehold up` starts one"
-                ) from problem
-
-
-_TRANSLATED = _Translated()
-
-
-def translated() -> _Translated:
-    """Let no driver error past: SQLSTATE LHxxx becomes its class, bad values BadInput, a lost server Unreachable."""
-    return _TRANSLATED
-
-
-def from_sqlstate(code: str, message: str, hint: str | None) -> LeaseholdError:
-    """An error of PostgreSQL as one of ours."""
-    if code in BY_SQLSTATE:
-        return BY_SQLSTATE[code](message, hint=hint)
-    if code.startswith(("22", "54")):  # data exceptions: not a number, not a time, not JSON; too deep, too long
-        return BadInput(message, hint=hint)
-    if code.startswith(("28", "3D")):  # login, no such database
-        way_out = "check LEASEHOLD_DATABASE_URL and the URLs of the roles: `leasehold config show`"
-        return Unreachable(f"the database refuses the login: {message}", hint=hint or way_out)
-    if code.startswith(("08", "57P", "53")):  # connection, shutdown, resources
-        return Unreachable(f"the database does not answer: {message}", hint=hint or "is it running? `leasehold doctor`")
-    if code in ("40P01", "40001"):  # deadlock, serialization: nothing of it happened
-        return Unreachable(f"the database gave up: {message}", hint="try again")
-    if code == "25006":  # a replica
-        way_out = "name all servers, and target_session_attrs=read-write: docs/operating/replicas.md"
-        return Unreachable(f"the database can only be read: {message}", hint=way_out)
-    if code == "42501":  # insufficient privilege
-        way_out = "this login lacks a role of ours: grant <schema>_api (or _worker, …) to it"
-        return LeaseholdError(f"the database refused: {message}", hint=hint or way_out)
-    if code in ("26000", "42P05"):  # a prepared statement that is not there, or there already
-        way_out = "is a pooler in between? set LEASEHOLD_POOLED=1"
-        return LeaseholdError(f"the database refused: {message}", hint=way_out)
-    return LeaseholdError(f"the database refused: {message} (SQLSTATE {code})", hint=hint)

@@ -215,4 +215,4 @@ async def tend_flows(db: Database) -> int:
 
 
 async def purge_flows(db: Database, *, history_days: int, limit: int = 100) -> int:
-    return int(await db.value("purge_flows", history_days, limit))
+    return int(await db.value_long("purge_flows", history_days, limit))

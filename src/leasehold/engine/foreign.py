@@ -4,11 +4,12 @@ The job is then as durable as the caller's own rows: rolled back means that it n
 psycopg, SQLAlchemy) are awaited; sync ones (psycopg, SQLAlchemy, Django, any DB-API connection) are called.
 """
 
+import inspect
 from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
-from leasehold.engine.database import from_sqlstate
+from leasehold.engine.translate import from_sqlstate
 from leasehold.errors import BadInput, LeaseholdError
 from leasehold.job import Enqueued, State
 
@@ -23,15 +24,18 @@ with scope as materialized (
 made as materialized (
   select e.job_id, e.state, e.created
   from scope cross join lateral {schema}.enqueue(
-    case when scope.tenant is not null then {kind} end,
-    cast({payloads} as text[])::jsonb[], cast({options} as text)::jsonb, cast({keys} as text[])
+    case when scope.tenant is not null then {kind} end, cast({payloads} as text[])::jsonb[],
+    {schema}.with_defaults(
+      {kind}, cast({defaults} as text)::jsonb -> cast({kind} as text), cast({options} as text)::jsonb
+    ),
+    cast({keys} as text[])
   ) e
 ),
 woken as materialized (select pg_notify('{schema}_ready', '') from (select from made where created limit 1) one)
 select made.job_id, made.state, made.created, set_config('leasehold.tenant', coalesce(scope.before, ''), true)
 from scope cross join made left join woken on true
 """
-_NAMES = ("tenant", "kind", "payloads", "options", "keys")
+_NAMES = ("tenant", "kind", "payloads", "options", "keys", "defaults")
 _FLOW = """
 with scope as materialized (
   select
@@ -41,14 +45,21 @@ with scope as materialized (
 made as materialized (
   select f.flow_id
   from scope cross join lateral {schema}.start_flow(
-    case when scope.tenant is not null then {name} end, cast({steps} as text)::jsonb, cast({options} as text)::jsonb
+    case when scope.tenant is not null then {name} end,
+    (
+      select coalesce(jsonb_agg(step || jsonb_build_object('options', {schema}.with_defaults(
+        step ->> 'kind', cast({defaults} as text)::jsonb -> (step ->> 'kind'), step -> 'options'
+      )) order by place), '[]')
+      from jsonb_array_elements(cast({steps} as text)::jsonb) with ordinality s(step, place)
+    ),
+    cast({options} as text)::jsonb
   ) f(flow_id)
 ),
 woken as materialized (select pg_notify('{schema}_ready', '') from made)
 select made.flow_id, set_config('leasehold.tenant', coalesce(scope.before, ''), true)
 from scope cross join made left join woken on true
 """
-_FLOW_NAMES = ("tenant", "name", "steps", "options")
+_FLOW_NAMES = ("tenant", "name", "steps", "options", "defaults")
 
 
 def is_async(connection: Any) -> bool:
@@ -77,6 +88,9 @@ def start_flow_sync(connection: Any, values: Mapping[str, Any], *, schema: str) 
 async def _run_async(
     connection: Any, statement: str, names: Sequence[str], values: Mapping[str, Any], schema: str
 ) -> Sequence[Any]:
+    _require(connection, "execute")
+    if not is_async(connection) and not inspect.iscoroutinefunction(connection.execute):
+        raise BadInput(f"{type(connection).__name__} is not awaited: use `app.sync.enqueue(…, conn=…)`")
     try:
         match _package(connection):
             case "asyncpg":
@@ -96,6 +110,7 @@ def _run_sync(
 ) -> Sequence[Any]:
     if is_async(connection):
         raise BadInput(f"{type(connection).__name__} is awaited: use `await app.enqueue(…, conn=…)`")
+    _require(connection, "execute" if _package(connection) == "sqlalchemy" else "cursor")
     try:
         if _package(connection) == "sqlalchemy":
             return list(connection.execute(_text(statement, names, schema), dict(values)).all())
@@ -104,6 +119,14 @@ def _run_sync(
             return list(cursor.fetchall())
     except Exception as problem:
         raise _ours(problem) from problem
+
+
+def _require(connection: Any, method: str) -> None:
+    if not callable(getattr(connection, method, None)):
+        raise BadInput(
+            f"conn is a {type(connection).__name__}, not an open connection: it has no method {method}",
+            hint="pass the connection or session of asyncpg, psycopg, SQLAlchemy or Django whose transaction is open",
+        )
 
 
 def _package(connection: Any) -> str:

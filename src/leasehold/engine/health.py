@@ -10,15 +10,15 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import Any
 
-import asyncpg
-
 from leasehold import sql
 from leasehold.engine import migrate, workers
 from leasehold.engine.connect import target
-from leasehold.engine.database import Database, Role, Target, translated
+from leasehold.engine.database import Database, Role, Target
+from leasehold.engine.driver import connect
+from leasehold.engine.translate import translated
 from leasehold.errors import LeaseholdError
 from leasehold.job import WorkerInfo
-from leasehold.settings import Settings
+from leasehold.settings import Settings, unknown_variables
 
 #: A transaction that has been open for so long is worth a word.
 OLD_SECONDS = 300.0
@@ -41,6 +41,20 @@ class Finding:
 
 async def examine(settings: Settings, *, old_s: float = OLD_SECONDS) -> list[Finding]:
     """All checks, in order; those behind one that failed are left out."""
+    return [*_variables(), *await _examine(settings, old_s)]
+
+
+def _variables() -> Iterator[Finding]:
+    for sentence in unknown_variables():
+        yield Finding(
+            check="settings",
+            text=sentence,
+            why="a setting that is spelled wrong is ignored, and its default holds",
+            way_out=f"unset {sentence.split()[0]}, or spell it as in `leasehold config show`",
+        )
+
+
+async def _examine(settings: Settings, old_s: float) -> list[Finding]:
     try:
         async with Database(target(settings, Role.OPERATOR), connections=1) as db:
             alive = [worker for worker in await workers.list_workers(db) if worker.ended_at is None]
@@ -64,7 +78,7 @@ async def examine(settings: Settings, *, old_s: float = OLD_SECONDS) -> list[Fin
                 check="database",
                 text=str(problem),
                 why="without it nothing runs",
-                way_out=problem.hint or "leasehold up",
+                way_out=problem.hint or "leasehold config show",
                 grave=True,
             )
         ]
@@ -81,8 +95,9 @@ def _schema(facts: Facts) -> Finding:
         return Finding(
             check="schema",
             text=f"the database has release {facts['release']}, this program knows {sql.RELEASE}",
-            why="it is of a later version, which serves older programs too; finish the upgrade all the same",
+            why="a later version made it, and still serves programs of the release before; finish the upgrade",
             way_out="pip install --upgrade leasehold",
+            grave=facts["release"] > sql.RELEASE + 1,
         )
     pending = migrate.pending_files(json.dumps(facts["files"]))
     if pending:
@@ -129,7 +144,7 @@ async def _wake_ups(db: Database, where: Target) -> Finding:
         return deaf
     channel, heard = f"{where.schema}_doctor_{uuid.uuid4().hex}", asyncio.Event()
     with translated():
-        connection = await asyncpg.connect(await where.listens_at(), statement_cache_size=0, timeout=10)
+        connection = await connect(await where.listens_at(), "leasehold-doctor", limits=where.limits)
         try:
             await connection.add_listener(channel, lambda *_: heard.set())
             await db.notify(channel, [""])

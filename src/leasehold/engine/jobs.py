@@ -14,6 +14,8 @@ from leasehold.job import Attempt, Ended, Enqueued, Event, Grant, Job, LogLine, 
 _STATES = {str(state): state for state in State}
 #: Options that ask for more than a place in a queue: see enqueue_plainly.sql.
 SPECIAL = frozenset({"run_at", "delay_s", "expires_at", "tags", "group", "gate", "unique", "copied_from"})
+#: The one that locks what another transaction may have locked, as keys and large payloads do.
+LOCKING = "unique"
 
 
 async def enqueue(
@@ -80,11 +82,20 @@ async def enqueue_for(
     payloads: Sequence[str],
     options: str,
     *,
+    wake: Wake | None = None,
     connection: asyncpg.Connection | None = None,
-) -> list[Enqueued]:
-    """One job for each payload, each for its own tenant."""
-    rows = await db.call("enqueue_for", tenants, kind, payloads, options, connection=connection)
-    return [Enqueued(job_id, _STATES[state], created) for job_id, state, created in rows]
+) -> tuple[list[Enqueued] | None, bool]:
+    """One job for each payload, each for its own tenant or all for the one, and whether workers were told.
+
+    None: they might wait for what another transaction has locked. Nothing was done: ask ``enqueue``.
+    """
+    asked = ("enqueue_for", tenants, kind, payloads, options)
+    if wake is None:
+        rows = await db.call(*asked, connection=connection)
+    else:
+        rows = await db.call_and_wake(*asked, wake=wake)
+    made = [Enqueued(row[0], _STATES[row[1]], row[2]) for row in rows]
+    return made or None, wake is not None and bool(rows) and bool(rows[0]["woken"])
 
 
 async def claim(db: Database, worker: UUID, queues: Sequence[str], n: int) -> list[Grant]:
@@ -221,40 +232,3 @@ async def reschedule(db: Database, tenant: UUID, job_id: UUID, run_at: datetime)
 async def explain(db: Database, tenant: UUID, job_id: UUID) -> list[Reason]:
     """Why the job is not running, the first reason first; empty when it runs or has ended."""
     return [Reason(**row) for row in await db.call("explain", job_id, tenant=tenant)]
-
-
-async def count_to_act(db: Database, tenant: UUID, action: str, filters: Mapping[str, Any]) -> int:
-    """How many jobs a bulk action would apply to now; it stops counting at 10,000."""
-    return int(await db.value("count_to_act", action, payload.encode(filters, what="filter"), tenant=tenant))
-
-
-async def begin_act(
-    db: Database,
-    tenant: UUID,
-    action: str,
-    filters: Mapping[str, Any],
-    reason: str | None = None,
-    *,
-    delay_s: float = 0.0,
-) -> Enqueued:
-    """Ask for a bulk action: the job that does it, after so many seconds."""
-    text = payload.encode(filters, what="filter")
-    [row] = await db.call("begin_act", action, text, reason, delay_s, tenant=tenant)
-    return Enqueued(row["job_id"], _STATES[row["state"]], row["created"])
-
-
-async def act_on_jobs(
-    db: Database,
-    tenant: UUID,
-    by: UUID,
-    action: str,
-    filters: Mapping[str, Any],
-    *,
-    before: UUID | None,
-    limit: int,
-    reason: str | None,
-) -> tuple[int, UUID | None]:
-    """One piece of a bulk action that the job ``by`` does: how many it did, and where the next piece begins."""
-    text = payload.encode(filters, what="filter")
-    [row] = await db.call("act_on_jobs", by, action, text, before, limit, reason, tenant=tenant)
-    return row["p_done"], row["p_next"]

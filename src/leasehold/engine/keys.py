@@ -6,7 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from leasehold.engine.database import Database
-from leasehold.errors import BadSetting
+from leasehold.errors import BadInput, BadSetting
 from leasehold.keys import Key, Peppers
 from leasehold.postgres import Home, instance_home
 from leasehold.settings import Settings
@@ -73,12 +73,13 @@ async def create_key(
 
 
 async def create_operator_key(
-    db: Database, key: Key, peppers: Peppers, *, name: str, expires_at: datetime | None
+    db: Database, key: Key, peppers: Peppers, *, name: str, scopes: list[str], expires_at: datetime | None
 ) -> KeyInfo:
+    if scopes not in (["operator"], ["metrics"]):
+        raise BadInput("a key of the installation has one scope: operator or metrics", hint="name a tenant for others")
     pepper = peppers.newest
-    return _info(
-        await db.call("create_operator_key", key.key_id, peppers.digest(key, pepper), pepper, name, expires_at)
-    )
+    digest = peppers.digest(key, pepper)
+    return _info(await db.call(f"create_{scopes[0]}_key", key.key_id, digest, pepper, name, expires_at))
 
 
 async def sign_in(db: Database, key: Key, peppers: Peppers) -> Holder | None:

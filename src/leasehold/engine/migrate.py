@@ -9,16 +9,19 @@ way down: restore a backup instead.
 import asyncio
 import json
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from urllib.parse import urlsplit, urlunsplit
 
 import asyncpg
 
 from leasehold import sql
-from leasehold.engine import pack_files
-from leasehold.engine.database import Role, translated
+from leasehold.engine import pack_files, rights
+from leasehold.engine.database import Role
+from leasehold.engine.driver import BY_HAND, Connection, connect
 from leasehold.engine.pack_files import PackFiles
+from leasehold.engine.translate import translated
 from leasehold.errors import Conflict, LeaseholdError
 
 # Locks are numbers; these two are ours. Roles belong to the cluster while an advisory lock belongs to a database, so
@@ -42,32 +45,42 @@ _ADMINISTRATOR = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Migrated:
-    """What a migration did: the files that it applied, and the release that the database has now."""
+    """What a migration did: the files that it applied, and the release that the database has now.
+
+    ``restored``: owners and grants were missing, as in a dump that was restored without the roles, and are there now.
+    """
 
     applied: list[str]
     release: int
+    restored: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Status:
-    """How a database compares with this program. ``release`` is None where Leasehold was never installed."""
+    """How a database compares with this program. ``release`` is None where Leasehold was never installed.
+
+    ``lacks_grants``: it was restored without the roles, and nobody can use it until it is migrated.
+    """
 
     server: str
     release: int | None
     pending: list[str]
+    lacks_grants: bool = False
 
 
 async def migrate(url: str, *, schema: str = "leasehold", packs: Sequence[PackFiles] = ()) -> Migrated:
     """Make the roles, then apply what is missing. ``url`` is a superuser, or owns the database and may create roles."""
     await _make_roles(url, schema)
     applied: list[str] = []
+    restored = False
     for _ in range(_LOCK_TRIES):
         with translated():
             connection = await _connect(url)
             try:
+                restored = await _restore_grants(connection, schema) or restored
                 while portion := await _apply_portion(connection, schema, packs):
                     applied += portion
-                return Migrated(applied=applied, release=await _release(connection, schema))
+                return Migrated(applied=applied, release=await _release(connection, schema), restored=restored)
             except (asyncpg.LockNotAvailableError, asyncpg.DeadlockDetectedError):
                 pass
             finally:
@@ -83,8 +96,9 @@ async def status(url: str, *, schema: str = "leasehold", packs: Sequence[PackFil
     with translated():
         connection = await _connect(url)
         try:
+            lost = await rights.find_lost(connection, schema)
             async with connection.transaction():
-                known = await _readable_ledger(connection, schema)
+                known = await _readable_ledger(connection, schema, as_operator=lost is None)
             release = _newest(known) or None
             pending = [] if (release or 0) > sql.RELEASE else _pending(known)
             pending += [file for pack in packs for file in pack.pending(known)]
@@ -92,6 +106,7 @@ async def status(url: str, *, schema: str = "leasehold", packs: Sequence[PackFil
                 server=await connection.fetchval("show server_version"),
                 release=release,
                 pending=[file.name for file in pending],
+                lacks_grants=lost is not None,
             )
         finally:
             await connection.close()
@@ -184,7 +199,7 @@ async def _in_cluster(url: str, statements: str, *, schema: str) -> None:
             await connection.close()
 
 
-async def _apply_portion(connection: asyncpg.Connection, schema: str, packs: Sequence[PackFiles]) -> list[str]:
+async def _apply_portion(connection: Connection, schema: str, packs: Sequence[PackFiles]) -> list[str]:
     """The next files that belong into one transaction; none when all is done."""
     async with connection.transaction():
         await connection.execute(_SCHEMA_LOCK, schema)
@@ -193,11 +208,29 @@ async def _apply_portion(connection: asyncpg.Connection, schema: str, packs: Seq
         for pack in packs:
             applied = applied or await _run_pack(connection, schema, pack)
         if borrowed:
-            await connection.execute(f"reset role; revoke {schema}_owner from current_user")
+            await _give_back_owner(connection, schema)
         return applied
 
 
-async def _run(connection: asyncpg.Connection, schema: str) -> list[str]:
+async def _restore_grants(connection: Connection, schema: str) -> bool:
+    """After a restore without the roles: everything belongs to the owner again, and what is granted by files of
+    functions and policies is pending."""
+    async with connection.transaction():
+        await connection.execute(_SCHEMA_LOCK, schema)
+        packs = await rights.find_lost(connection, schema)
+        if packs is None:
+            return False
+        borrowed = await _borrow_owner(connection, schema)
+        await connection.execute(_LOCK_WAIT)
+        await rights.take_over(connection, schema, packs)
+        await connection.execute(f"set local role {schema}_owner")
+        await rights.grant_again(connection, schema, packs)
+        if borrowed:
+            await _give_back_owner(connection, schema)
+        return True
+
+
+async def _run(connection: Connection, schema: str) -> list[str]:
     known = await _ledger(connection, schema)
     if _newest(known) > sql.RELEASE:  # a newer program was here: its functions serve us too, ours would not serve it
         return []
@@ -212,7 +245,7 @@ async def _run(connection: asyncpg.Connection, schema: str) -> list[str]:
     return [file.name for file in pending]
 
 
-async def _release(connection: asyncpg.Connection, schema: str) -> int:
+async def _release(connection: Connection, schema: str) -> int:
     """That of this program, or of a newer one that was here."""
     async with connection.transaction():
         return max(_newest(await _readable_ledger(connection, schema)), sql.RELEASE)
@@ -222,7 +255,7 @@ def _newest(known: Mapping[str, tuple[str, int]]) -> int:
     return max((release for _, release in known.values()), default=0)
 
 
-async def _run_pack(connection: asyncpg.Connection, schema: str, pack: PackFiles) -> list[str]:
+async def _run_pack(connection: Connection, schema: str, pack: PackFiles) -> list[str]:
     pending = pack.pending(await _ledger(connection, schema))
     if pending:
         await connection.execute(f"{_LOCK_WAIT}; set local search_path = pg_catalog")
@@ -231,29 +264,48 @@ async def _run_pack(connection: asyncpg.Connection, schema: str, pack: PackFiles
         await connection.execute(f"{text};\n{_entry(file, schema)}")
     if pending:
         await connection.execute(pack_files.protect(pack, schema))
+    if pack.files and (pending or not await rights.has_grants(connection, schema, pack.pack)):
+        await rights.keep_grants(connection, schema, pack.pack)
     return [file.name for file in pending]
 
 
-async def _become_owner(connection: asyncpg.Connection, schema: str, schemas: Sequence[str]) -> bool:
+async def _become_owner(connection: Connection, schema: str, schemas: Sequence[str]) -> bool:
     """Make the schemas and act as their owner; True when membership had to be borrowed (a superuser needs none)."""
+    borrowed = await _borrow_owner(connection, schema)
+    with _explained(connection, schema):
+        for name in schemas:
+            await connection.execute(f"create schema if not exists {name} authorization {schema}_owner")
+        await connection.execute(f"set local role {schema}_owner")
+    return borrowed
+
+
+async def _borrow_owner(connection: Connection, schema: str) -> bool:
+    """May act as the owner from now on; True when membership had to be borrowed."""
     owner = f"{schema}_owner"
     # Since 16 a role's creator is a member that may administer the role but not act as it.
     act_as = "set" if connection.get_server_version().major >= 16 else "member"
     may = await connection.fetchval(
         "select rolsuper or pg_has_role(current_user, $1, $2) from pg_roles where rolname = current_user", owner, act_as
     )
-    try:
-        if not may:
+    if not may:
+        with _explained(connection, schema):
             await connection.execute(f"grant {owner} to current_user")
-        for name in schemas:
-            await connection.execute(f"create schema if not exists {name} authorization {owner}")
-        await connection.execute(f"set local role {owner}")
+    return not may
+
+
+async def _give_back_owner(connection: Connection, schema: str) -> None:
+    await connection.execute(f"reset role; revoke {schema}_owner from current_user")
+
+
+@contextmanager
+def _explained(connection: Connection, schema: str) -> Iterator[None]:
+    try:
+        yield
     except asyncpg.InsufficientPrivilegeError as problem:
         raise LeaseholdError(
-            f"this login may not act as {owner}: {problem}",
+            f"this login may not act as {schema}_owner: {problem}",
             hint=_ADMINISTRATOR.format(schema=schema, user=connection.get_settings().session_authorization),
         ) from problem
-    return not may
 
 
 def _entry(file: sql.File, schema: str) -> str:
@@ -275,26 +327,30 @@ def _pending(known: Mapping[str, tuple[str, int]]) -> list[sql.File]:
     return pending
 
 
-async def _readable_ledger(connection: asyncpg.Connection, schema: str) -> dict[str, tuple[str, int]]:
+async def _readable_ledger(
+    connection: Connection, schema: str, *, as_operator: bool = True
+) -> dict[str, tuple[str, int]]:
     """The ledger for somebody who is not its owner: as the operator, if this login may be that."""
     role = f"{schema}_operator"
-    if await connection.fetchval("select pg_has_role(oid, 'member') from pg_roles where rolname = $1", role):
+    if as_operator and await connection.fetchval(
+        "select pg_has_role(oid, 'member') from pg_roles where rolname = $1", role
+    ):
         await connection.execute(f"set local role {role}")
     return await _ledger(connection, schema)
 
 
-async def _ledger(connection: asyncpg.Connection, schema: str) -> dict[str, tuple[str, int]]:
+async def _ledger(connection: Connection, schema: str) -> dict[str, tuple[str, int]]:
     if await connection.fetchval("select to_regclass($1)", f"{schema}.migration") is None:
         return {}
     rows = await connection.fetch(f"select name, checksum, release from {schema}.migration")
     return {row["name"]: (row["checksum"], row["release"]) for row in rows}
 
 
-async def _connect(url: str) -> asyncpg.Connection:
+async def _connect(url: str) -> Connection:
     # PostgreSQL answers 57P03 while it starts up or recovers: worth a few tries.
     for attempt in range(50):
         try:
-            return await asyncpg.connect(url, server_settings={"application_name": "leasehold-migrate"})
+            return await connect(url, "leasehold-migrate", deadline=BY_HAND)
         except asyncpg.CannotConnectNowError:
             if attempt == 49:
                 raise

@@ -13,8 +13,10 @@ from types import TracebackType
 import asyncpg
 
 from leasehold.engine import cells
-from leasehold.engine.database import Database, Place, at, translated
+from leasehold.engine.database import Database, Place, at
+from leasehold.engine.driver import Connection
 from leasehold.engine.pack_files import PackFiles
+from leasehold.engine.translate import translated
 from leasehold.errors import Conflict, LeaseholdError
 
 #: Of each place its own: what is made at the start of a place, what its transactions and sequences were, where it is.
@@ -65,7 +67,7 @@ class Move:
                 async with _Connected(url) as new:
                     return await self._run(old, new, now)
 
-    async def _be_the_only_one(self, old: asyncpg.Connection) -> None:
+    async def _be_the_only_one(self, old: Connection) -> None:
         """The lock ends with the session; that of a mover that was killed ends with its last statement."""
         await old.execute(f"set lock_timeout = '{_ALONE_SECONDS}s'")
         try:
@@ -79,7 +81,7 @@ class Move:
         if [(cell.url, cell.epoch, cell.next_url) for cell in found] != [(*now, next_url)]:
             raise Conflict(f"somebody else has moved cell {self._cell}, or let it stay", hint="leasehold cells list")
 
-    async def _run(self, old: asyncpg.Connection, new: asyncpg.Connection, now: Place) -> float:
+    async def _run(self, old: Connection, new: Connection, now: Place) -> float:
         began = time.monotonic()
         if not await self._is_opened(new, now.epoch + 1):
             if not await self._is_complete(old, new):
@@ -120,7 +122,7 @@ class Move:
 
     # -- the copy -----------------------------------------------------------------------------------------------
 
-    async def _copy(self, old: asyncpg.Connection, new: asyncpg.Connection, url: str) -> None:
+    async def _copy(self, old: Connection, new: Connection, url: str) -> None:
         """All rows are there, and changes follow within moments."""
         if not await self._is_closed(old):
             await self._compare(old, new)
@@ -132,11 +134,11 @@ class Move:
         self._tell("copying")
         await self._wait(new, lambda: self._has_caught_up(new))
 
-    async def _has_caught_up(self, new: asyncpg.Connection) -> bool:
+    async def _has_caught_up(self, new: Connection) -> bool:
         behind = "select exists (select from pg_subscription_rel where srsubid = $1 and srsubstate <> 'r')"
         return not await new.fetchval(behind, await self._subscription(new))
 
-    async def _wait(self, new: asyncpg.Connection, condition: Callable[[], Awaitable[bool]]) -> None:
+    async def _wait(self, new: Connection, condition: Callable[[], Awaitable[bool]]) -> None:
         errors = "select apply_error_count + sync_error_count from pg_stat_subscription_stats where subid = $1"
         subscription = await self._subscription(new)
         while not await condition():
@@ -147,7 +149,7 @@ class Move:
                 )
             await asyncio.sleep(_POLL_SECONDS)
 
-    async def _compare(self, old: asyncpg.Connection, new: asyncpg.Connection) -> None:
+    async def _compare(self, old: Connection, new: Connection) -> None:
         if await old.fetchval("show wal_level") != "logical":
             raise Conflict(
                 f"the server of cell {self._cell} does not tell its changes",
@@ -160,7 +162,7 @@ class Move:
                 hint="bring it to this program's first: LEASEHOLD_DATABASE_URL=… leasehold db migrate",
             )
 
-    async def _publish(self, old: asyncpg.Connection) -> None:
+    async def _publish(self, old: Connection) -> None:
         if await old.fetchval("select exists (select from pg_publication where pubname = $1)", self._name):
             return
         tables = await old.fetchval(
@@ -186,7 +188,7 @@ class Move:
             f"create publication {self._name} for table {tables} with (publish_via_partition_root = true)"
         )
 
-    async def _subscribe(self, old: asyncpg.Connection, new: asyncpg.Connection, url: str) -> None:
+    async def _subscribe(self, old: Connection, new: Connection, url: str) -> None:
         """The slot is made apart: one server may hold both places, and would wait for itself."""
         await self._drop_slot(old)
         await old.execute("select pg_create_logical_replication_slot($1, 'pgoutput')", self._name)
@@ -195,14 +197,14 @@ class Move:
             await new.fetchval("select format($1, $2::text, $3::text, $2::text, $2::text)", statement, self._name, url)
         )
 
-    async def _drop_slot(self, old: asyncpg.Connection) -> None:
+    async def _drop_slot(self, old: Connection) -> None:
         await old.execute(
             "select pg_drop_replication_slot(slot_name) from pg_replication_slots"
             " where slot_name = $1 and database = current_database()",
             self._name,
         )
 
-    async def _subscription(self, new: asyncpg.Connection) -> int | None:
+    async def _subscription(self, new: Connection) -> int | None:
         """Its number; those of all databases of a server are in one table."""
         found: int | None = await new.fetchval(
             "select s.oid from pg_subscription s join pg_database d on d.oid = s.subdbid"
@@ -211,7 +213,7 @@ class Move:
         )
         return found
 
-    async def _unsubscribe(self, new: asyncpg.Connection) -> None:
+    async def _unsubscribe(self, new: Connection) -> None:
         """The slot goes with it."""
         await new.execute(f"drop subscription if exists {self._name}")
 
@@ -227,7 +229,7 @@ class Move:
 
     # -- the end ------------------------------------------------------------------------------------------------
 
-    async def _close(self, old: asyncpg.Connection) -> None:
+    async def _close(self, old: Connection) -> None:
         give_up_at = time.monotonic() + _CLOSE_SECONDS
         while True:
             try:
@@ -241,7 +243,7 @@ class Move:
                     ) from None
             await asyncio.sleep(_CLOSE_PAUSE_SECONDS)
 
-    async def _is_complete(self, old: asyncpg.Connection, new: asyncpg.Connection) -> bool:
+    async def _is_complete(self, old: Connection, new: Connection) -> bool:
         """The farewell of the old place, the last thing it wrote, has arrived."""
         farewell = (
             f"select max(audit_id::text) from {self._schema}.audit where tenant_id is null and action = 'cell.close'"
@@ -249,14 +251,14 @@ class Move:
         said = await old.fetchval(farewell)
         return await self._is_closed(old) and said is not None and said == await new.fetchval(farewell)
 
-    async def _is_closed(self, old: asyncpg.Connection) -> bool:
+    async def _is_closed(self, old: Connection) -> bool:
         return bool(await old.fetchval(f"select state = 'closed' from {self._schema}.here"))
 
-    async def _is_opened(self, new: asyncpg.Connection, epoch: int) -> bool:
+    async def _is_opened(self, new: Connection, epoch: int) -> bool:
         opened = f"select exists (select from {self._schema}.here where state = 'open' and epoch = $1 and cell = $2)"
         return bool(await new.fetchval(opened, epoch, self._cell))
 
-    async def _end_listening(self, old: asyncpg.Connection) -> None:
+    async def _end_listening(self, old: Connection) -> None:
         """Whoever calls finds out by itself; whoever only listens would hear nothing for ever."""
         await old.execute(
             "select pg_terminate_backend(pid) from pg_stat_activity"
@@ -270,7 +272,7 @@ class _Connected:
     def __init__(self, url: str) -> None:
         self._url = url
 
-    async def __aenter__(self) -> asyncpg.Connection:
+    async def __aenter__(self) -> Connection:
         self._connection = await cells.connect(self._url)
         return self._connection
 

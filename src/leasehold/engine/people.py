@@ -9,6 +9,7 @@ from uuid import UUID
 from leasehold import keys
 from leasehold.engine.database import Database
 from leasehold.engine.keys import peppers
+from leasehold.engine.tenants import DEFAULT
 from leasehold.keys import Key, Peppers
 from leasehold.settings import Settings
 
@@ -153,7 +154,7 @@ async def make_login_link(db: Database, settings: Settings, api: str) -> str:
     """A URL that signs the operator in once, within ten minutes, in the tenant of the settings."""
     token = keys.make(LINK)
     found = peppers(settings)
-    await db.call("create_login_link", found.digest(token, found.newest), _LINK_SECONDS, settings.tenant)
+    await db.call("create_login_link", found.digest(token, found.newest), _LINK_SECONDS, settings.tenant or DEFAULT)
     return f"{api}/login?token={token.text}"
 
 

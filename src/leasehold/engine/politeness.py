@@ -1,5 +1,6 @@
 """What all tenants and workers share about sites: their robots.txt, and when a host may be asked next."""
 
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from leasehold.engine.database import Database
@@ -14,10 +15,10 @@ class KeptRobots:
     def __init__(self, db: Database) -> None:
         self._db = db
 
-    async def load(self, origin: str) -> "Kept | None":
+    async def load(self, origin: str, since: datetime | None) -> "Kept | None":
         from leasehold.net.robots import Kept  # here: upkeep needs the rest of this module alone
 
-        rows = await self._db.call("get_robots", origin)
+        rows = await self._db.call("fresh_robots", origin, since)
         return Kept(**rows[0]) if rows else None
 
     async def keep(self, origin: str, kept: "Kept") -> None:
@@ -30,4 +31,4 @@ async def wait_for_host(db: Database, host: str, gap_s: float, *, patience_s: fl
 
 
 async def purge_outside(db: Database) -> int:
-    return int(await db.value("purge_outside"))
+    return int(await db.value_long("purge_outside"))

@@ -14,10 +14,20 @@ from typing import NamedTuple
 
 import asyncpg
 
+from leasehold.engine.driver import Connection, Deadline, NoAnswer
+
 #: Errors after which the server may still be answering; so does every cancellation.
-_CUT_OFF = (OSError, TimeoutError, asyncpg.InterfaceError, asyncpg.InternalClientError)
+_CUT_OFF = (OSError, asyncpg.InterfaceError, asyncpg.InternalClientError)
 #: One that nobody has needed for so long is closed.
 _IDLE_SECONDS = 300.0
+
+
+class PoolClosed(asyncpg.InterfaceError):  # type: ignore[misc]  # asyncpg has no types
+    """It was closed while somebody had a use for it."""
+
+
+class AllInUse(NoAnswer):
+    """No connection became free in time: the database may be well."""
 
 
 class Usage(NamedTuple):
@@ -30,17 +40,23 @@ class Usage(NamedTuple):
 
 
 class Pool:
-    """At most ``size`` connections, opened when they are needed, used newest first."""
+    """At most ``size`` connections, opened when they are needed, used newest first.
 
-    def __init__(self, connect: Callable[[], Awaitable[asyncpg.Connection]], size: int) -> None:
+    ``turn`` is how long somebody may wait for one; None: until it comes.
+    """
+
+    def __init__(
+        self, connect: Callable[[], Awaitable[Connection]], size: int, *, turn: Deadline | None = None
+    ) -> None:
         self._connect = connect
+        self._turn = turn
         self._closed = False
         self._size = size
         self._free = size  # more may be used at the same time
         self._turns: deque[asyncio.Future[None]] = deque()  # of those who wait
-        self._idle: list[tuple[asyncpg.Connection, float]] = []  # and since when
-        self._used: set[asyncpg.Connection] = set()
-        self._outdated: set[asyncpg.Connection] = set()  # not to be used again
+        self._idle: list[tuple[Connection, float]] = []  # and since when
+        self._used: set[Connection] = set()
+        self._outdated: set[Connection] = set()  # not to be used again
 
     def connection(self) -> "_Lent":
         """A connection for the block. One whose call may be unfinished is not used again."""
@@ -52,14 +68,13 @@ class Pool:
     def renew(self) -> None:
         """Connect anew from now on; one that is in use is given up when its user is done."""
         self._outdated |= self._used
-        while self._idle:
-            self._idle.pop()[0].terminate()
+        self._drop_idle()
 
     async def close(self) -> None:
         """One that is in use is closed when its user is done."""
         self._closed = True
-        while self._idle:
-            await self._idle.pop()[0].close()
+        idle, self._idle = self._idle, []
+        await asyncio.gather(*(connection.close() for connection, _ in idle))
 
     def terminate(self) -> None:
         """At once, without a word to the server."""
@@ -68,7 +83,7 @@ class Pool:
             connection.terminate()
         self._idle.clear()
 
-    def take_idle(self) -> asyncpg.Connection | None:
+    def take_idle(self) -> Connection | None:
         """One that is at hand, if nobody waits for it. As ``take``, without a wait or a coroutine."""
         if not self._free or self._closed or (connection := self._newest()) is None:
             return None
@@ -76,12 +91,12 @@ class Pool:
         self._used.add(connection)
         return connection
 
-    async def take(self) -> asyncpg.Connection:
+    async def take(self) -> Connection:
         """One to ``give_back``, after ``give_up`` if something went wrong."""
         await self._take_turn()
         try:
             if self._closed:
-                raise asyncpg.InterfaceError("the pool is closed")
+                raise PoolClosed("the pool is closed")
             connection = self._newest() or await self._connect()
         except BaseException:
             self._next_turn()
@@ -89,16 +104,18 @@ class Pool:
         self._used.add(connection)
         return connection
 
-    def give_up(self, connection: asyncpg.Connection, problem: BaseException) -> None:
+    def give_up(self, connection: Connection, problem: BaseException) -> None:
         """Not to be used again, if what went wrong means that its call may not be finished."""
         if not isinstance(problem, Exception) or isinstance(problem, _CUT_OFF):
-            connection.terminate()
+            connection.give_up()
+        if isinstance(problem, NoAnswer):  # what has happened to this one has happened to those that stood beside it
+            self._drop_idle()
 
-    def give_back(self, connection: asyncpg.Connection) -> None:
+    def give_back(self, connection: Connection) -> None:
         self._used.discard(connection)
         unfit = self._closed or connection in self._outdated
         self._outdated.discard(connection)
-        if connection.is_closed():
+        if connection.is_closed() or connection.is_given_up:
             pass
         elif unfit or connection.is_in_transaction():
             connection.terminate()
@@ -109,26 +126,40 @@ class Pool:
                 self._idle.pop(0)[0].terminate()
         self._next_turn()
 
-    def _newest(self) -> asyncpg.Connection | None:
+    def _newest(self) -> Connection | None:
         while self._idle:
             connection, _ = self._idle.pop()
             if not connection.is_closed():
                 return connection
         return None
 
+    def _drop_idle(self) -> None:
+        while self._idle:
+            self._idle.pop()[0].terminate()
+
     async def _take_turn(self) -> None:
         """Whoever waits gets the turn of whoever is done, in order; ``_free`` is 0 as long as anybody waits."""
         if self._free:
             self._free -= 1
             return
-        turn = asyncio.get_running_loop().create_future()
+        loop = asyncio.get_running_loop()
+        turn = loop.create_future()
         self._turns.append(turn)
+        timer = loop.call_later(self._turn.seconds, self._no_turn, turn) if self._turn else None
         try:
             await turn
         except asyncio.CancelledError:
-            if not turn.cancelled():  # it came at the same moment
+            if not turn.cancelled() and turn.exception() is None:  # it came at the same moment
                 self._next_turn()
             raise
+        finally:
+            if timer:
+                timer.cancel()
+
+    def _no_turn(self, turn: asyncio.Future[None]) -> None:
+        assert self._turn
+        if not turn.done():
+            turn.set_exception(AllInUse(f"all {self._size} connections have been in use", self._turn))
 
     def _next_turn(self) -> None:
         while self._turns:
@@ -147,7 +178,7 @@ class _Lent:
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
 
-    async def __aenter__(self) -> asyncpg.Connection:
+    async def __aenter__(self) -> Connection:
         self._connection = await self._pool.take()
         return self._connection
 

@@ -20,7 +20,7 @@ from uuid import UUID
 import asyncpg
 
 from leasehold.engine.database import Database, Target
-from leasehold.engine.pool import Pool
+from leasehold.engine.driver import Connection
 from leasehold.errors import LeaseholdError
 from leasehold.log import emit
 
@@ -34,14 +34,6 @@ _ASK_SECONDS = 0.5
 class _Question(NamedTuple):
     at: float
     written: int
-
-
-class Copy(Database):
-    """A database on the replica. It may be down when we start."""
-
-    async def __aenter__(self) -> Self:
-        self._pool = Pool(self._connect, self._connections)
-        return self
 
 
 class Replica:
@@ -122,7 +114,7 @@ class Reading(Database):
         return await self._primary.call(function, *args, tenant=tenant, connection=connection)
 
     @asynccontextmanager
-    async def transaction(self, *, tenant: UUID | None = None) -> AsyncIterator[asyncpg.Connection]:
+    async def transaction(self, *, tenant: UUID | None = None) -> AsyncIterator[Connection]:
         """Of the primary: whoever wants one may write."""
         async with self._primary.transaction(tenant=tenant) as connection:
             yield connection

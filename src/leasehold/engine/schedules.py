@@ -336,7 +336,7 @@ async def fire_due(db: Database) -> int:
     return made
 
 
-async def sync(db: Database, declared: Iterable[Schedule], *, tenant: str) -> None:
+async def sync(db: Database, declared: Iterable[Schedule], *, tenant: str | None) -> None:
     """Bring what code declares into the database, and leave what people made of it."""
     for schedule in declared:
         try:
@@ -350,7 +350,7 @@ async def sync(db: Database, declared: Iterable[Schedule], *, tenant: str) -> No
             emit(f"schedule {said}", level=level, schedule=schedule.name)
 
 
-async def sync_one(db: Database, schedule: Schedule, tenant: str | UUID) -> str:
+async def sync_one(db: Database, schedule: Schedule, tenant: str | UUID | None) -> str:
     """As ``sync_schedule``."""
     owner = tenant if isinstance(tenant, UUID) else await find_tenant(db, tenant)
     info = await get_schedule(db, owner, schedule.name)

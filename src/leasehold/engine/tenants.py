@@ -3,7 +3,12 @@
 from uuid import UUID
 
 from leasehold.engine.database import Database
-from leasehold.job import Limit, Queue, Tenant
+from leasehold.job import Limit, Queue, Quota, Tenant
+
+#: The tenant of an installation that has only one. See only_tenant.sql.
+DEFAULT = "default"
+#: Ours, for jobs that prove that work flows.
+SYSTEM = "system"
 
 
 async def create_tenant(db: Database, name: str) -> UUID:
@@ -11,7 +16,8 @@ async def create_tenant(db: Database, name: str) -> UUID:
     return tenant
 
 
-async def find_tenant(db: Database, name_or_id: str) -> UUID:
+async def find_tenant(db: Database, name_or_id: str | None) -> UUID:
+    """None is ``default``, and refused where there are others."""
     tenant: UUID = await db.value("find_tenant", name_or_id)
     return tenant
 
@@ -42,6 +48,16 @@ async def set_tenant(
     max_queued: int | None = None,
 ) -> None:
     await db.call("set_tenant", tenant, weight, max_running, max_queued)
+
+
+async def list_quotas(db: Database, tenant: UUID) -> list[Quota]:
+    """How many endpoints, schedules and so on the tenant may have."""
+    return [Quota(**row) for row in await db.call("list_quotas", tenant)]
+
+
+async def set_quota(db: Database, tenant: UUID, what: str, most: int | None) -> None:
+    """None: as many as are usual."""
+    await db.call("set_quota", tenant, what, most)
 
 
 async def pause_queue(db: Database, queue: str, *, paused: bool) -> None:

@@ -26,12 +26,12 @@ async def list_lanes(db: Database) -> list[int]:
 
 
 async def sweep(db: Database, lanes: Sequence[int], start: Sequence[int], publish: Sequence[int | None]) -> list[Swept]:
-    return [Swept(**row) for row in await db.call("sweep", lanes, start, publish)]
+    return [Swept(**row) for row in await db.call_long("sweep", lanes, start, publish)]
 
 
 async def sweep_tokens(db: Database, publish: int | None) -> tuple[str, int]:
     """The snapshot of the walk over the leases, and the token floor that it allows."""
-    row = (await db.call("sweep_tokens", publish))[0]
+    row = (await db.call_long("sweep_tokens", publish))[0]
     return row["snapshot"], row["floor"]
 
 
@@ -59,20 +59,20 @@ async def reap_strays(db: Database, limit: int = 1000) -> int:
 
 async def count_waiting(db: Database) -> int:
     """How many tenants are over their quota."""
-    return int(await db.value("count_waiting"))
+    return int(await db.value_long("count_waiting"))
 
 
 async def make_partitions(db: Database, days_ahead: int = 3) -> int:
-    return int(await db.value("make_partitions", days_ahead))
+    return int(await db.value_long("make_partitions", days_ahead))
 
 
 async def drop_partitions(db: Database, days: int) -> int:
-    return int(await db.value("drop_partitions", days))
+    return int(await db.value_long("drop_partitions", days))
 
 
 async def purge(db: Database, *, history_days: int, result_days: int, limit: int = 5000) -> int:
-    return int(await db.value("purge", history_days, result_days, limit))
+    return int(await db.value_long("purge", history_days, result_days, limit))
 
 
 async def roll_up(db: Database) -> int:
-    return int(await db.value("roll_up"))
+    return int(await db.value_long("roll_up"))

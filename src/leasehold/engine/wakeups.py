@@ -5,18 +5,18 @@ They may be lost, late or doubled. Polling is the truth.
 
 import asyncio
 import logging
-import random
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from types import TracebackType
 from typing import Any, Self
 
-import asyncpg
-
-from leasehold.engine.database import Database, Target, Wake, translated
+from leasehold.engine.database import Database, Target, Wake
+from leasehold.engine.driver import connect
+from leasehold.engine.translate import translated
 from leasehold.errors import LeaseholdError
 from leasehold.log import emit
+from leasehold.outage import Outage
 
 #: At most one notification for each queue in this time, and process.
 COALESCE_SECONDS = 0.005
@@ -24,7 +24,6 @@ COALESCE_SECONDS = 0.005
 NEWS_SECONDS = 0.05
 #: One that is due waits so much longer for an enqueue that carries it.
 _CARRY_SECONDS = 0.002
-_CONNECT_SECONDS = 10.0
 _CHECK_SECONDS = 30.0
 
 
@@ -41,7 +40,8 @@ class Listener:
     """Hears of queues that have work, on a connection of its own (LISTEN belongs to a session). Reconnects for ever.
 
     ``heard`` is called with the queue's name; "" means any queue. ``also`` has further channels and who hears them.
-    Behind a pooler that gives no session to listen on it says so and hears nothing.
+    Behind a pooler that gives no session to listen on it says so and hears nothing. ``database`` is what others know of
+    the database: while that is away, a lost connection is no news.
     """
 
     def __init__(
@@ -51,8 +51,11 @@ class Listener:
         *,
         channel: str | None = None,
         also: Mapping[str, Callable[[str], None]] | None = None,
+        database: Outage | None = None,
     ) -> None:
         self._target = target
+        self._database = database or Outage()
+        self._outage = Outage()
         self._channels = {channel or ready_channel(target.schema): heard, **(also or {})}
         self._lost = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
@@ -62,6 +65,7 @@ class Listener:
         if not self._target.listens:
             emit("no wake-ups behind a pooler", instead="polling", way_out="set LEASEHOLD_LISTEN_URL")
         else:
+            self._outage.announce(_log_lost, _log_back)
             self._task = asyncio.create_task(self._listen_forever())
         return self
 
@@ -75,33 +79,35 @@ class Listener:
             await self._task
 
     async def _listen_forever(self) -> None:
+        failures = 0
         while True:
             try:
                 await self._listen()
+                failures = 0
             except LeaseholdError as problem:
-                emit("wake-ups lost", level=logging.WARNING, problem=problem)
+                failures += 1
+                # The first try may come too soon; and others may find out meanwhile that all of the database is away.
+                if failures > 1 and not self._database.covers(problem):
+                    self._outage.begin(problem)
             self.listening.clear()
-            await asyncio.sleep(random.uniform(0.2, 2.0))
+            await asyncio.sleep(self._outage.pause_seconds())
 
     async def _listen(self) -> None:
         """Listen until the connection is lost."""
         with translated():
             self._lost.clear()
-            connection = await asyncpg.connect(
-                await self._target.listens_at(),
-                timeout=_CONNECT_SECONDS,
-                statement_cache_size=0,
-                server_settings={"application_name": f"leasehold-{self._target.role}-listen"},
-            )
+            url, limits = await self._target.listens_at(), self._target.limits
+            connection = await connect(url, f"leasehold-{self._target.role}-listen", limits=limits)
             try:
                 connection.add_termination_listener(lambda _: self._lost.set())
                 for channel in self._channels:
                     await connection.add_listener(channel, self._notified)
                 self.listening.set()
+                self._outage.end()
                 for heard in self._channels.values():
                     heard("")  # what was sent before we listened is not told again
                 while not await self._is_lost():
-                    await connection.execute("select 1", timeout=_CONNECT_SECONDS)
+                    await connection.execute("select 1")
             finally:
                 # Not close(): it says goodbye, and a black hole never answers.
                 connection.terminate()
@@ -116,6 +122,14 @@ class Listener:
 
     def _notified(self, _connection: Any, _pid: int, channel: str, payload: str) -> None:
         self._channels[channel](payload)
+
+
+def _log_lost(problem: LeaseholdError) -> None:
+    emit("wake-ups lost", level=logging.WARNING, problem=problem)
+
+
+def _log_back(seconds: float) -> None:
+    emit("wake-ups are back", away_s=round(seconds, 1))
 
 
 class Notifier:
@@ -167,4 +181,5 @@ class Notifier:
         try:
             await self._db.notify(self._channel, queues)
         except LeaseholdError as problem:
-            emit("wake-up not sent", level=logging.WARNING, problem=problem)
+            if not self._db.outage.covers(problem):
+                emit("wake-up not sent", level=logging.WARNING, problem=problem)

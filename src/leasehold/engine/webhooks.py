@@ -280,8 +280,8 @@ async def end_delivery(
 
 async def collect_job_events(db: Database) -> int:
     """How many deliveries were sent on their way."""
-    return int(await db.value("collect_job_events"))
+    return int(await db.value_long("collect_job_events"))
 
 
 async def purge_events(db: Database, *, history_days: int) -> int:
-    return int(await db.value("purge_events", history_days))
+    return int(await db.value_long("purge_events", history_days))

@@ -15,15 +15,24 @@ async def register_worker(
     name: str,
     version: str,
     queues: Sequence[str],
-    kinds: Mapping[str, Mapping[str, Any]],
+    kinds: Mapping[str, Mapping[str, Any] | None],
     slots: int,
     lease_s: float,
 ) -> UUID:
-    """The id under which the worker holds leases. ``kinds`` are those it handles, each with its options."""
+    """The id under which the worker holds leases. ``kinds`` are those it handles, each with its options.
+
+    These options replace what the database knew of the kind. None leaves that as it is: a worker that comes back after
+    it was declared lost is no newer than it was.
+    """
     worker: UUID = await db.value(
         "register_worker", name, version, queues, payload.encode(kinds, what="kinds"), slots, lease_s
     )
     return worker
+
+
+async def introduce_kinds(db: Database, queues: Sequence[str], kinds: Mapping[str, Mapping[str, Any]]) -> None:
+    """Make these queues and tell of these kinds, unless they are known."""
+    await db.call("introduce_kinds", list(queues), payload.encode(kinds, what="kinds"))
 
 
 async def beat(db: Database, worker: UUID) -> set[int]:

@@ -68,6 +68,12 @@ def parse_address(text: str) -> Address | None:
         return None
 
 
+def is_loopback(host: str) -> bool:
+    """Whether a host is this machine and nothing else: by its address, or by a name that no DNS can lead elsewhere."""
+    address = parse_address(host)
+    return address.is_loopback if address else host == "localhost" or host.endswith(".localhost")
+
+
 def unmapped(address: Address) -> Address:
     """::ffff:a.b.c.d reaches a.b.c.d: both are judged as the latter."""
     if isinstance(address, IPv6Address) and address.ipv4_mapped:

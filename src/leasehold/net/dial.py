@@ -5,10 +5,12 @@ import asyncio
 import socket
 import ssl
 import threading
-from collections.abc import Awaitable, Callable, Iterable
-from contextlib import suppress
+from collections.abc import Awaitable, Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from functools import partial
 from typing import Any
+from weakref import WeakValueDictionary
 
 from httpcore2 import (
     SOCKET_OPTION,
@@ -28,36 +30,60 @@ Resolver = Callable[[str], Awaitable[list[str]]]
 
 RESOLVE_SECONDS = 5.0
 CONNECT_SECONDS = 5.0
-MAX_LOOKUPS = 64
+#: Lookups of one tenant at one time, those included that were given up and hold their thread until the system answers.
+LOOKUPS_OF_ONE = 16
 #: A name may have hundreds of addresses; all are judged, these are tried.
 MAX_DIALS = 4
 
 
+_share: ContextVar[str] = ContextVar("leasehold_share", default="")
+
+
+@contextmanager
+def on_share_of(tenant: str | None) -> Iterator[None]:
+    """Lookups in this block are of this tenant; without one, of whoever they were of."""
+    token = _share.set(_share.get() if tenant is None else tenant)
+    try:
+        yield
+    finally:
+        _share.reset(token)
+
+
 class SystemResolver:
-    """The operating system's resolver, in threads that nobody waits for: a lookup cannot be called off, and one that
-    hangs must hold up neither others nor the end of the process."""
+    """The operating system's resolver, which alone knows all that this machine knows about names.
+
+    A lookup cannot be called off, so each has a thread that nobody waits for: one that hangs holds up neither the end
+    of the process nor a lookup of another tenant. Every tenant has a share of its own.
+    """
 
     def __init__(self) -> None:
-        self._slots = asyncio.Semaphore(MAX_LOOKUPS)
+        self._shares: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
 
     async def __call__(self, host: str) -> list[str]:
-        await self._slots.acquire()
+        share = self._shares.setdefault(_share.get(), asyncio.Semaphore(LOOKUPS_OF_ONE))
+        await share.acquire()
         answer: asyncio.Future[list[str]] = asyncio.get_running_loop().create_future()
         answer.add_done_callback(lambda done: done.cancelled() or done.exception())  # it may come after all have left
-        threading.Thread(target=self._look_up, args=(host, answer), name="leasehold-resolve", daemon=True).start()
+        arguments = (host, answer, share)
+        try:
+            threading.Thread(target=_look_up, args=arguments, name="leasehold-resolve", daemon=True).start()
+        except RuntimeError as problem:
+            share.release()
+            raise FetchUnreachable(f"{host} was not resolved: this machine is busy", detail=str(problem)) from None
         return await asyncio.shield(answer)
 
-    def _look_up(self, host: str, answer: "asyncio.Future[list[str]]") -> None:
-        settle: Callable[[], None]
-        try:
-            found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
-            settle = partial(answer.set_result, list(dict.fromkeys(str(info[4][0]) for info in found)))
-        except (OSError, UnicodeError) as problem:
-            settle = partial(answer.set_exception, problem)
-        with suppress(RuntimeError):  # the loop is closed, and with it the question
-            loop = answer.get_loop()
-            loop.call_soon_threadsafe(settle)
-            loop.call_soon_threadsafe(self._slots.release)
+
+def _look_up(host: str, answer: "asyncio.Future[list[str]]", share: asyncio.Semaphore) -> None:
+    settle: Callable[[], None]
+    try:
+        found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+        settle = partial(answer.set_result, list(dict.fromkeys(str(info[4][0]) for info in found)))
+    except (OSError, UnicodeError) as problem:
+        settle = partial(answer.set_exception, problem)
+    with suppress(RuntimeError):  # the loop is closed, and with it the question
+        loop = answer.get_loop()
+        loop.call_soon_threadsafe(settle)
+        loop.call_soon_threadsafe(share.release)
 
 
 def is_own_address(address: Address) -> bool:

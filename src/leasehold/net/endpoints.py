@@ -40,7 +40,8 @@ def checked_url(text: str, settings: Settings) -> Url:
     covered = address is not None and any(entry.covers(address, url.port) for entry in policy.allow)
     if url.scheme == "http" and not (named or covered):
         raise BadInput(
-            f"{url} would be sent in the clear", hint="use https, or let an operator add it to LEASEHOLD_FETCH_ALLOW"
+            f"{url} would be sent in the clear",
+            hint=f"use https, or let an operator allow it with LEASEHOLD_FETCH_ALLOW={url.host}:{url.port}",
         )
     return url
 

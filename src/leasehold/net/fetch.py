@@ -28,6 +28,7 @@ from leasehold.net.dial import (
     SystemResolver,
     is_own_address,
     judged_addresses,
+    on_share_of,
 )
 from leasehold.net.exchange import Exchange
 from leasehold.net.policy import Policy
@@ -53,6 +54,7 @@ class Options(TypedDict, total=False):
     etag: str | None  #: of the last answer: 304 with no body when nothing has changed
     last_modified: str | None
     before: Before  #: asked for leave before each request, also before redirected ones
+    share: str  #: the tenant whose share of lookups is used, also by what ``before`` asks; "" is a share, too
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,7 +145,10 @@ class Fetcher:
         hops: list[Hop] = []
         past = [ask.url]
         while True:
-            response = await self._send(ask, exchange, options.get("before"), redirected_by=past[-2] if hops else None)
+            with on_share_of(options.get("share")):
+                response = await self._send(
+                    ask, exchange, options.get("before"), redirected_by=past[-2] if hops else None
+                )
             try:
                 following = _following(ask, response, past=past, limit=limit)
                 if following is None:

@@ -85,7 +85,7 @@ class Policy:
                 raise FetchRefused.because(
                     host,
                     "it is not a public host",
-                    hint="an operator can allow it with LEASEHOLD_FETCH_ALLOW",
+                    hint=_way_in(host, address, port),
                     detail=f"{host} is {address}: {reason}",
                 )
 
@@ -105,9 +105,19 @@ class Policy:
         return why_not_public(address) or ("an address of this machine" if self.is_own(address) else None)
 
 
+def _way_in(host: str, address: Address, port: int) -> str:
+    if is_metadata(address):
+        return "an operator can allow its address, but not its name, with LEASEHOLD_FETCH_ALLOW"
+    return f"an operator can allow it with LEASEHOLD_FETCH_ALLOW={host}:{port}"
+
+
 def _closed(host: str, port: int) -> FetchRefused:
+    """The list of hosts is enough; that of ports leads no further to a host that is not public."""
     return FetchRefused.because(
-        host, f"port {port} is not open to requests", hint="an operator can open it with LEASEHOLD_FETCH_PORTS"
+        host,
+        f"port {port} is not open to requests",
+        hint=f"an operator can allow it with LEASEHOLD_FETCH_ALLOW={host}:{port}, or for all public hosts with"
+        " LEASEHOLD_FETCH_PORTS",
     )
 
 

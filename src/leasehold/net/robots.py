@@ -5,6 +5,7 @@ import re
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Protocol
 from weakref import WeakValueDictionary
 
@@ -130,11 +131,23 @@ class Kept:
 
 
 class Store(Protocol):
-    """Where answers are kept for other processes."""
+    """Where answers are kept for other processes. One that was asked for before ``since`` is not loaded."""
 
-    async def load(self, origin: str) -> Kept | None: ...
+    async def load(self, origin: str, since: datetime | None) -> Kept | None: ...
 
     async def keep(self, origin: str, kept: Kept) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """Rules in memory: until when they hold by our clock, and since when they are known by that of the store."""
+
+    rules: Rules
+    until: float
+    since: datetime | None
+
+    def holds(self, now: float, since: datetime | None) -> bool:
+        return now < self.until and (since is None or (self.since is not None and since <= self.since))
 
 
 class Robots:
@@ -142,25 +155,30 @@ class Robots:
 
     def __init__(self, fetcher: Fetcher, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._fetcher, self._clock = fetcher, clock
-        self._kept: dict[tuple[str, str], tuple[float, Rules]] = {}
+        self._kept: dict[tuple[str, str], _Known] = {}
         self._asking: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
-    async def rules(self, url: Url, *, user_agent: str, store: Store) -> Rules:
-        """The rules of the URL's site; where it cannot be reached, nothing is allowed for a while."""
+    async def rules(self, url: Url, *, user_agent: str, store: Store, since: datetime | None = None) -> Rules:
+        """The rules of the URL's site; where it cannot be reached, nothing is allowed for a while.
+
+        Rules that were asked for before ``since``, by the clock of the store, are asked for again.
+        """
         origin = url.origin
         async with self._asking.setdefault(origin, asyncio.Lock()):  # many may want to know at once
-            until, rules = self._kept.get((origin, user_agent), (0.0, None))
-            if rules is None or self._clock() >= until:
-                kept = await store.load(origin) or await self._asked(origin, store)
+            known = self._kept.get((origin, user_agent))
+            if known is None or not known.holds(self._clock(), since):
+                kept = await store.load(origin, since) or await self._asked(origin, store)
                 rules = Rules.read(kept.status, kept.file, user_agent=user_agent)
-                self._keep(origin, user_agent, rules, kept.seconds)
-        return rules
+                known = _Known(rules, self._clock() + kept.seconds, since)
+                self._keep(origin, user_agent, known)
+        return known.rules
 
-    def _keep(self, origin: str, user_agent: str, rules: Rules, seconds: float) -> None:
+    def _keep(self, origin: str, user_agent: str, known: _Known) -> None:
         self._kept.pop((origin, user_agent), None)
-        self._kept[origin, user_agent] = (self._clock() + seconds, rules)
+        self._kept[origin, user_agent] = known
         while (
-            len(self._kept) > MAX_KEPT_SITES or sum(len(kept.text) for _, kept in self._kept.values()) > MAX_KEPT_BYTES
+            len(self._kept) > MAX_KEPT_SITES
+            or sum(len(kept.rules.text) for kept in self._kept.values()) > MAX_KEPT_BYTES
         ):
             del self._kept[next(iter(self._kept))]
 

@@ -102,10 +102,12 @@ def _move_commands(data: Path, old: str, binaries: Binaries, made_by: int, accou
     # setpriv, not sudo: containers, where people are root, have no sudo.
     become = f"setpriv --reuid={account.uid} --regid={account.gid} --clear-groups " if account else ""
     read_password = f'import json; print(json.load(open("secrets.json"))["{SUPERUSER}"])'
-    chosen = f", pg_bin=Path({str(binaries.bin)!r})" if binaries.origin == "LEASEHOLD_PG_BIN" else ""
+    options = ", outlives=True"
+    if binaries.origin == "LEASEHOLD_PG_BIN":
+        options += f", pg_bin=Path({str(binaries.bin)!r})"
     start_new = (
         "from pathlib import Path; from leasehold.postgres import Server;"
-        f" print(Server(Path.cwd(){chosen}).start().port)"
+        f" print(Server(Path.cwd(){options}).start().port)"
     )
     stop_running = [f"{become}{old}/pg_ctl -D data -m fast -w stop"] if postmaster.find(data) else []
     return [

@@ -21,7 +21,7 @@ from leasehold.errors import AlreadyRunning, BadSetting, LeaseholdError
 from leasehold.postgres import postmaster
 
 #: A folder that holds any of these is one of ours.
-MARKS = ("lock", "secrets.json", "endpoint.json")
+MARKS = ("lock", "lifeline", "secrets.json", "endpoint.json")
 LOCK_PATIENCE_SECONDS = 0.3
 
 

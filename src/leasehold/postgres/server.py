@@ -16,7 +16,7 @@ from typing import Self
 from urllib.parse import quote
 
 from leasehold.errors import LeaseholdError
-from leasehold.postgres import cluster, postmaster
+from leasehold.postgres import cluster, lifeline, postmaster
 from leasehold.postgres.account import Account, choose_account, hand_over, process_arguments
 from leasehold.postgres.binaries import Binaries, find_binaries
 from leasehold.postgres.home import Home
@@ -60,7 +60,10 @@ class Endpoint:
 
 
 class Server:
-    """The server of one home. Hold ``Home.lock()`` around it: two starts of one home are not kept apart here."""
+    """The server of one home. Hold ``Home.lock()`` around it: two starts of one home are not kept apart here.
+
+    It ends with this process, even if that is killed, unless it ``outlives`` it.
+    """
 
     def __init__(
         self,
@@ -69,14 +72,17 @@ class Server:
         pg_bin: Path | None = None,
         options: Mapping[str, str] = {},
         ephemeral: bool = False,
+        outlives: bool = False,
     ) -> None:
         self._home = Home(home)
         self._data = self._home.path / "data"
         self._log = self._home.path / "postgres.log"
         self._pg_bin = pg_bin
         self._options = DEFAULTS | (EPHEMERAL if ephemeral else {}) | dict(options)
+        self._outlives = outlives
         self._running: Postmaster | None = None
         self._child: subprocess.Popen[bytes] | None = None
+        self._lifeline: lifeline.Lifeline | None = None
 
     def start(self) -> Endpoint:
         """Start the server and wait until it is ready, or adopt the one that a killed process left running."""
@@ -85,7 +91,11 @@ class Server:
         account = choose_account(self._data)
         cluster.refuse_other_major(self._data, binaries, account)
         self._require_password()
-        self._running = self._adopt() or self._launch(binaries, account)
+        if postmaster.find(self._data) is None:
+            self._let_go()
+        if self._lifeline is None and not self._outlives:
+            lifeline.wait_for_last(self._home.path)
+        self._running = self._adopt(account) or self._launch(binaries, account)
         return self._endpoint(self._running, binaries)
 
     def stop(self, timeout: float = 30.0) -> None:
@@ -95,6 +105,7 @@ class Server:
         postmaster.stop(self._running, timeout=timeout)
         self._running = None
         self._reap()
+        self._let_go()
 
     def __enter__(self) -> Self:
         self.start()
@@ -105,11 +116,13 @@ class Server:
     ) -> None:
         self.stop()
 
-    def _adopt(self) -> Postmaster | None:
+    def _adopt(self, account: Account | None) -> Postmaster | None:
         deadline = time.monotonic() + READY_SECONDS
         # One that starts, recovers or stops is waited for; after a stop there is none.
         while server := postmaster.find(self._data):
             if server.status == "ready":
+                if self._lifeline is None:
+                    self._hold(server.pid, server.sockets.strip('"'), account)
                 return server
             if time.monotonic() > deadline:
                 raise self._failure(f"PostgreSQL (pid {server.pid}) has been {server.status} for too long", start=0)
@@ -157,6 +170,7 @@ class Server:
             postmaster.forget_dead(self._data)
             written = self._log_size()
             self._child = self._spawn(binaries, account, sockets, port)
+            self._hold(self._child.pid, str(sockets), account)
             if server := self._wait_until_ready(self._child):
                 self._remember_port(port)
                 return server
@@ -181,6 +195,19 @@ class Server:
             return subprocess.Popen(
                 command, stdout=log, stderr=log, start_new_session=True, **process_arguments(account)
             )
+
+    def _hold(self, pid: int, sockets: str, account: Account | None) -> None:
+        """Let the server of this pid end with this process."""
+        self._let_go()
+        if not self._outlives:
+            self._lifeline = lifeline.Lifeline(self._home.path, self._data, pid, sockets, account)
+
+    def _let_go(self) -> None:
+        if self._lifeline is not None:
+            if self._child is not None:
+                self._child.poll()  # a dead child that nobody waited for looks alive to the shell
+            self._lifeline.let_go()
+            self._lifeline = None
 
     def _wait_until_ready(self, child: subprocess.Popen[bytes]) -> Postmaster | None:
         deadline = time.monotonic() + READY_SECONDS
@@ -249,6 +276,7 @@ class Server:
             except subprocess.TimeoutExpired:
                 self._child.kill()
             self._reap()
+        self._let_go()
 
     def _reap(self) -> None:
         if self._child is not None:

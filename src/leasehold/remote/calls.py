@@ -8,12 +8,11 @@ from uuid import UUID, uuid4
 from leasehold import payload
 from leasehold.errors import BadInput
 from leasehold.job import Attempt, Enqueued, Event, Grant, Job, Queue, Reason, State
+from leasehold.options import plain
 from leasehold.payload import plain_options
 from leasehold.remote import values
 from leasehold.remote.http import Call, of_item, path
 from leasehold.remote.values import Refused, Schedule
-
-_SHORT = {"attempts": "max_attempts", "timeout": "timeout_s"}
 
 
 def enqueue(kind: str, value: Any, key: str | None, options: Mapping[str, Any]) -> Call[Enqueued]:
@@ -187,8 +186,7 @@ def _move(job_id: UUID | str, what: str, body: Mapping[str, Any]) -> Call[State]
 
 
 def _job(kind: str, value: Any, key: str | None, options: Mapping[str, Any]) -> dict[str, Any]:
-    named = {_SHORT.get(name, name): one for name, one in options.items()}
-    body = {"kind": kind, "payload": {} if value is None else value, **plain_options({"key": key, **named})}
+    body = {"kind": kind, "payload": {} if value is None else value, **plain({"key": key, **options})}
     payload.encode(body)  # says what is wrong with it, before a server does
     return body
 

@@ -36,17 +36,17 @@ class _Followed:
 
     def __init__(self, job_id: UUID | str, after: int) -> None:
         self.path = path("jobs", job_id, "events")
-        self.after = after
+        self.last = str(after)  # the id of the last message, or the number of an event
         self.over = False
 
     @property
     def headers(self) -> dict[str, str]:
-        return {"Accept": "text/event-stream", "Last-Event-ID": str(self.after)}
+        return {"Accept": "text/event-stream", "Last-Event-ID": self.last}
 
     def take(self, message: Message) -> Event | None:
         """The event in it, if it is one that was not seen before."""
         if message.id:
-            self.after = int(message.id)
+            self.last = message.id
         self.over = message.event == "end"
         return values.event(message.data) if message.event == "patch" else None
 

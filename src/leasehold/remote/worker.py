@@ -19,17 +19,20 @@ from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
 from contextvars import copy_context
 from enum import StrEnum
-from typing import Any, TypeVar, get_type_hints
+from typing import Any, TypeVar
 
 from leasehold import log, payload
-from leasehold.errors import BadInput, LeaseholdError, LeaseLost, NotAllowed, TooLarge, WorkerLost
+from leasehold.errors import BadInput, LeaseholdError, LeaseLost, NotAllowed, TooLarge, Unreachable, WorkerLost
 from leasehold.job import Grant
+from leasehold.kinds import check_kind, read_hints, require_context
+from leasehold.outage import Outage
 from leasehold.outcomes import Cancel, Fail, InvalidPayload, InvalidResult, Retry, Snooze, describe
 from leasehold.remote import calls
 from leasehold.remote.client import AsyncClient, Client
 from leasehold.remote.context import Attempt, Context, SyncContext
 
 F = TypeVar("F", bound=Callable[..., Any])
+T = TypeVar("T")
 
 #: Seconds that the server may keep a claim waiting.
 _WAIT_SECONDS = 20.0
@@ -147,9 +150,12 @@ class Worker:
         self._news = asyncio.Event()
         self._closing = threading.Event()
         self._heard_at = 0.0  # when the newest beat that got through was sent: the lease counts from there
+        self._outage = Outage()
+        self._outage.announce(_log_gone, _log_back)
 
     def handler(self, kind: str, *, version: int = 1) -> Callable[[F], F]:
         """Handle a kind: an async function, or a sync one, which runs in a thread. It takes (ctx) or (ctx, payload)."""
+        check_kind("@worker.handler", kind)
 
         def register(function: F) -> F:
             if kind in self._handlers:
@@ -157,7 +163,8 @@ class Worker:
             names = list(inspect.signature(function).parameters)
             if not 1 <= len(names) <= 2:
                 raise BadInput(f"the handler of {kind} takes (ctx) or (ctx, payload), not {names}")
-            takes = get_type_hints(function).get(names[-1]) if len(names) == 2 else None
+            require_context(kind, function, Context, SyncContext)
+            takes = read_hints(kind, function).get(names[-1]) if len(names) == 2 else None
             self._handlers[kind] = _Handler(
                 function=function,
                 blocking=not inspect.iscoroutinefunction(function),
@@ -193,7 +200,8 @@ class Worker:
         self._loop = asyncio.get_running_loop()
         async with AsyncClient(self._url, self._key) as self._client:
             with Client(self._url, self._key) as self._sync:
-                await self._register()
+                if not await self._begin():
+                    return
                 heart = threading.Thread(target=self._beat_forever, name="leasehold-heart", daemon=True)
                 heart.start()
                 reporting = asyncio.create_task(self._report_forever())
@@ -208,7 +216,18 @@ class Worker:
                     self._closing.set()
                     await asyncio.to_thread(heart.join)
 
-    async def _register(self) -> None:
+    async def _begin(self) -> bool:
+        """Register once the server answers; False when we are to stop before."""
+        while not self._stopping.is_set():
+            try:
+                await self._unless(self._register(tries=1), self._stopping)
+                return self.worker_id is not None
+            except Unreachable as problem:
+                self._outage.begin(problem)
+                await self._pause()
+        return False
+
+    async def _register(self, *, tries: int | None = None) -> None:
         for old in self._old_ids:  # what we let go and nobody has taken yet is free at once
             await self._client.ask(calls.stop(old))
         self._old_ids.clear()
@@ -223,8 +242,10 @@ class Worker:
                     "slots": self._slots,
                     "lease_s": self._lease_s,
                 }
-            )
+            ),
+            tries=tries,
         )
+        self._outage.end()
         self._heard_at = since
         self._lost.clear()
         self.worker_id = str(made["worker_id"])
@@ -248,7 +269,7 @@ class Worker:
             except NotAllowed:
                 raise
             except LeaseholdError as problem:
-                log.emit("server unreachable", level=logging.WARNING, problem=problem)
+                self._note("claim failed", problem)
                 await self._pause()
 
     async def _claim(self, free: int) -> None:
@@ -256,26 +277,40 @@ class Worker:
         worker_id = self.worker_id
         assert worker_id is not None
         held = [*self._running, *self._ended]
-        claim = asyncio.create_task(self._client.ask(calls.claim(worker_id, free, held, _WAIT_SECONDS), tries=1))
-        others = {asyncio.create_task(self._stopping.wait()), asyncio.create_task(self._lost.wait())}
+        claim = self._client.ask(calls.claim(worker_id, free, held, _WAIT_SECONDS), tries=1)
+        grants = await self._unless(claim, self._stopping, self._lost)
+        if grants is None:
+            return
+        self._outage.end()
+        for grant in grants:
+            if worker_id == self.worker_id:  # else we were declared lost meanwhile, and so are these
+                self._start(grant, worker_id)
+
+    async def _unless(self, call: Coroutine[Any, Any, T], *events: asyncio.Event) -> T | None:
+        """What the call gives, or None as soon as one of these events comes first."""
+        asking = asyncio.create_task(call)
+        others = [asyncio.create_task(event.wait()) for event in events]
         try:
-            await asyncio.wait({claim, *others}, return_when=asyncio.FIRST_COMPLETED)
-            if not claim.done():
-                return
-            for grant in claim.result():
-                if worker_id == self.worker_id:  # else we were declared lost meanwhile, and so are these
-                    self._start(grant, worker_id)
+            await asyncio.wait({asking, *others}, return_when=asyncio.FIRST_COMPLETED)
+            return asking.result() if asking.done() else None
         finally:
-            for task in (claim, *others):
+            for task in (asking, *others):
                 task.cancel()
-            await asyncio.wait({claim, *others})
+            await asyncio.wait({asking, *others})
 
     async def _pause(self) -> None:
         try:
-            async with asyncio.timeout(random.uniform(0.1, 1.0)):
+            async with asyncio.timeout(self._outage.pause_seconds()):
                 await self._stopping.wait()
         except TimeoutError:
             pass
+
+    def _note(self, event: str, problem: LeaseholdError) -> None:
+        """Of a server that is away there is one line; of any other trouble, one for each."""
+        if isinstance(problem, Unreachable):
+            self._outage.begin(problem)
+        else:
+            log.emit(event, level=logging.WARNING, problem=problem)
 
     # -- run ----------------------------------------------------------------------------------------------------
 
@@ -338,8 +373,8 @@ class Worker:
                 except WorkerLost as problem:
                     self._lose(self.worker_id, str(problem))
                 except LeaseholdError as problem:
-                    log.emit("server unreachable", level=logging.WARNING, problem=problem)
-                    await asyncio.sleep(random.uniform(0.1, 1.0))
+                    self._note("report failed", problem)
+                    await asyncio.sleep(self._outage.pause_seconds())
 
     async def _report(self) -> None:
         """Say how attempts ended. They stay with us until there is an answer: a report may come twice."""
@@ -348,6 +383,7 @@ class Worker:
             items = await self._client.ask(calls.finish(str(self.worker_id), [*batch.values()]))
         except TooLarge:
             items = [await self._report_one(one) for one in batch.values()]
+        self._outage.end()
         for item in items:
             ended = self._ended.pop(int(item["token"]), None)
             if ended is None:
@@ -447,11 +483,20 @@ class Worker:
             log.emit("worker stopped without goodbye", level=logging.WARNING, worker=self.name, problem=problem)
 
 
+def _log_gone(problem: LeaseholdError) -> None:
+    log.emit("server unreachable", level=logging.WARNING, problem=problem)
+
+
+def _log_back(seconds: float) -> None:
+    log.emit("server is back", away_s=round(seconds, 1))
+
+
 def _judge(execution: _Execution, error: BaseException) -> dict[str, Any] | None:
     """How an attempt ended that did not return; None where nothing is to be said."""
     match error:
         case Snooze():
-            return {"outcome": "snoozed", "delay_s": error.after}
+            why = {"error": _described(error)} if error.gate else {}
+            return {"outcome": "snoozed", "delay_s": error.after, **why}
         case Retry():
             return {"outcome": "errored", "error": _described(error), "delay_s": error.after}
         case Cancel():

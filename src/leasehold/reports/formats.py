@@ -1,6 +1,5 @@
 """Lines as they come, in the bytes of a format, piece by piece: a long report is never whole in memory."""
 
-import csv
 import io
 import json
 import zipfile
@@ -9,9 +8,9 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
+from leasehold.reports.cells import csv_line
+
 _CHUNK = 64 * 1024
-#: What a spreadsheet takes for the beginning of a formula.
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 Line = Mapping[str, Any]
 
@@ -54,28 +53,9 @@ async def _json(heading: Heading, lines: AsyncIterator[Line]) -> AsyncIterator[s
 
 
 async def _csv(heading: Heading, lines: AsyncIterator[Line]) -> AsyncIterator[str]:
-    """RFC 4180. A text that a spreadsheet would run as a formula gets an apostrophe before it."""
-    buffer = io.StringIO()
-    writer = csv.writer(buffer)
-    writer.writerow([_harmless(name) for name in heading.columns])
+    yield csv_line(heading.columns)
     async for line in lines:
-        writer.writerow([_harmless(_text(line.get(name))) for name in heading.columns])
-        yield buffer.getvalue()
-        buffer.seek(0)
-        buffer.truncate()
-    yield buffer.getvalue()
-
-
-def _harmless(text: str) -> str:
-    return f"'{text}" if text.startswith(_FORMULA) and not _is_number(text) else text
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
+        yield csv_line(_text(line.get(name)) for name in heading.columns)
 
 
 _STYLE = """

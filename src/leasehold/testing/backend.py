@@ -38,6 +38,10 @@ class BriefDatabase(Database):
         async with Database(self.target, connections=1) as once:
             return await once.call(function, *args, tenant=tenant)
 
+    async def call_long(self, function: str, *args: Any) -> list[asyncpg.Record]:
+        async with Database(self.target, connections=1) as once:
+            return await once.call_long(function, *args)
+
     @asynccontextmanager
     async def transaction(self, *, tenant: UUID | None = None) -> AsyncIterator[asyncpg.Connection]:
         async with Database(self.target, connections=1) as once, once.transaction(tenant=tenant) as connection:

@@ -48,13 +48,11 @@ class Factory:
         return made
 
     async def _enqueue(self, kind: str, value: Any, options: dict[str, Any]) -> UUID:
-        names = {"delay": "delay_s", "attempts": "max_attempts", "timeout": "timeout_s"}
-        plain = {names.get(name, name): option for name, option in options.items()}
-        if "queue" in plain:
-            await tenants.create_queue(self._db, plain["queue"])
-        made = await self._client.enqueue(kind, look.plain(value), **plain)
+        if "queue" in options:
+            await tenants.create_queue(self._db, options["queue"])
+        made = await self._client.enqueue(kind, look.plain(value), **options)
         if not made.created:
-            raise BadInput(f"there is a job with the key {plain.get('key')!r} already")
+            raise BadInput(f"there is a job with the key {options.get('key')!r} already")
         return made.job_id
 
     async def _use_up(self, job_id: UUID, error: str) -> None:

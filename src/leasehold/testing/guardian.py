@@ -17,16 +17,16 @@ from dataclasses import asdict
 from importlib.resources import files
 from pathlib import Path
 
-import asyncpg
-
 from leasehold import packs
 from leasehold.engine import migrate, tenants
 from leasehold.engine.connect import target
 from leasehold.engine.database import Database, Role
+from leasehold.engine.driver import BY_HAND, connect
 from leasehold.errors import LeaseholdError
 from leasehold.postgres import Home, Server, ephemeral_home
 from leasehold.settings import Settings
-from leasehold.testing.server import OWN_SERVER, TENANT, TemplateServer, administer, only_one
+from leasehold.testing.databases import administer, enable_reset
+from leasehold.testing.server import OWN_SERVER, TENANT, TemplateServer, only_one
 
 _OPTIONS = {"max_connections": "300"}
 
@@ -82,11 +82,12 @@ async def _make_template(server: TemplateServer) -> None:
     await administer(url, (files("leasehold.testing") / "template.sql").read_text())
     async with Database(target(server.settings(server.template), Role.OPERATOR), connections=1) as db:
         await tenants.create_tenant(db, TENANT)
+    await enable_reset(url)
 
 
 async def _drop_all(server: TemplateServer) -> None:
     try:
-        connection = await asyncpg.connect(server.admin_url, server_settings={"application_name": "leasehold-migrate"})
+        connection = await connect(server.admin_url, "leasehold-migrate", deadline=BY_HAND)
     except OSError:
         return  # it was never there, or is gone
     try:

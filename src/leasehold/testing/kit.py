@@ -37,7 +37,7 @@ class Kit:
         self._server = server
         self._backend = BriefBackend(settings)
         self._operator = BriefDatabase(target(settings, Role.OPERATOR))
-        self._queues = {"default"}
+        self._introduced: set[str] = set()
         self._used: list[tuple[Leasehold, dict[str, Any]]] = []
 
     def __enter__(self) -> Self:
@@ -57,12 +57,12 @@ class Kit:
             self._used.append((app, dict(app.__dict__)))
 
         async def opened() -> BriefBackend:
-            await self._make_queues(app)  # of handlers that were declared after us
+            await self._introduce(app)  # of handlers that were declared after us
             return self._backend
 
         # On the object, not on its class: other apps, and this one after the test, open their own database.
         app.__dict__.update(_settings=self.settings, _backend=None, _open=opened)
-        apart(lambda: self._make_queues(app))
+        apart(lambda: self._introduce(app))
         return app
 
     @property
@@ -219,11 +219,11 @@ class Kit:
                 worker.stop()
                 await task
 
-    async def _make_queues(self, app: Leasehold) -> None:
-        """A worker makes the queues of its handlers; a test may enqueue before it has one."""
-        for queue in set(app.queues) - self._queues:
-            await tenants.create_queue(self._operator, queue)
-            self._queues.add(queue)
+    async def _introduce(self, app: Leasehold) -> None:
+        """A worker tells of its handlers; a test may enqueue before it has one."""
+        if app.handlers.keys() - self._introduced:
+            await app.introduce(self._operator)
+            self._introduced |= app.handlers.keys()
 
     async def _to_do(self) -> list[Mapping[str, Any]]:
         async with self._operator.transaction() as connection:

@@ -27,9 +27,12 @@ def _port(port: int | None, number: int) -> int | None:
 
 async def run_together(workers: Sequence[Worker]) -> None:
     """Until all have stopped. When one stops (it is worn, or failed), the others do."""
-    async with asyncio.TaskGroup() as group:
-        for worker in workers:
-            group.create_task(_run(worker, workers))
+    try:
+        async with asyncio.TaskGroup() as group:
+            for worker in workers:
+                group.create_task(_run(worker, workers))
+    except BaseExceptionGroup as group_of:
+        raise group_of.exceptions[0] from None
 
 
 async def _run(worker: Worker, workers: Sequence[Worker]) -> None:

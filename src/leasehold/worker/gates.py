@@ -24,6 +24,9 @@ async def ring(db: Database, queues: Sequence[str], poll_seconds: float, wake: C
                 wake()
             pause = _LOOK_AGAIN_SECONDS if rang or next_s is not None else min(2 * pause, poll_seconds)
         except LeaseholdError as problem:
-            emit("gates failed", level=logging.WARNING, problem=problem)
             pause = poll_seconds
+            if db.outage.covers(problem):
+                pause = max(pause, db.outage.pause_seconds())
+            else:
+                emit("gates failed", level=logging.WARNING, problem=problem)
         await asyncio.sleep(pause if next_s is None else min(max(next_s, pause), poll_seconds))

@@ -18,6 +18,7 @@ import socket
 import sys
 from contextlib import suppress
 from dataclasses import asdict
+from datetime import datetime
 from typing import Any, Self
 from uuid import UUID
 
@@ -145,7 +146,9 @@ async def _answer(ctx: Context, message: dict[str, Any]) -> dict[str, Any]:
             await ctx.link.emit(Emitted(**message["emit"]))
             return {"value": None}
         if "ask_leave" in message:
-            return {"value": await ctx.link.ask_leave(**message["ask_leave"])}
+            asked = message["ask_leave"]
+            since = asked["rules_since"] and datetime.fromisoformat(asked["rules_since"])
+            return {"value": await ctx.link.ask_leave(asked["url"], asked["agent"], since)}
         if "secret" in message:
             return {"value": await ctx.secret(message["secret"])}
         if "parents" in message:

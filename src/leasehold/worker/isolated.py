@@ -27,6 +27,7 @@ from leasehold.engine.bodies import Bodies
 from leasehold.engine.database import Database
 from leasehold.handlers import Handler
 from leasehold.job import Enqueued, Grant, State
+from leasehold.options import plain
 from leasehold.settings import Settings
 from leasehold.worker.execute import Execution, run_attempt
 from leasehold.worker.isolate import LINE_LIMIT, write
@@ -60,7 +61,7 @@ class SocketLink:
     async def enqueue(
         self, kind: str, values: Sequence[Any], *, keys: Sequence[str | None] | None, options: dict[str, Any]
     ) -> list[Enqueued]:
-        asked = {"kind": kind, "values": list(values), "keys": keys, "options": options}
+        asked = {"kind": kind, "values": list(values), "keys": keys, "options": plain(options)}
         made = await self._ask(enqueue=asked)
         return [Enqueued(job_id=UUID(job["job_id"]), state=State(job["state"]), created=job["created"]) for job in made]
 
@@ -75,8 +76,9 @@ class SocketLink:
     async def complete(self, result: str | None) -> None:
         raise NotImplementedError("the worker ends the attempt")
 
-    async def ask_leave(self, url: str, agent: str | None) -> float:
-        return float(await self._ask(ask_leave={"url": url, "agent": agent}))
+    async def ask_leave(self, url: str, agent: str | None, rules_since: datetime | None) -> float:
+        since = None if rules_since is None else rules_since.isoformat()
+        return float(await self._ask(ask_leave={"url": url, "agent": agent, "rules_since": since}))
 
     async def secret(self, name: str) -> str:
         return str(await self._ask(secret=name))

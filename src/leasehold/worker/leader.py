@@ -157,6 +157,7 @@ async def lead(db: Database, worker_id: Callable[[], UUID | None], wake: Callabl
             if leader and await leader.tick():
                 wake()
         except LeaseholdError as problem:
-            emit("leader failed", level=logging.WARNING, problem=problem)
-            leader, renew_at = None, time.monotonic() + _RENEW_SECONDS
+            if not db.outage.covers(problem):
+                emit("leader failed", level=logging.WARNING, problem=problem)
+            leader, renew_at = None, time.monotonic() + max(_RENEW_SECONDS, db.outage.pause_seconds())
         await asyncio.sleep(_BUSY_TICK_SECONDS if leader and leader.is_busy else TICK_SECONDS)

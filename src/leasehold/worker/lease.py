@@ -8,6 +8,7 @@ or blocks the loop; nothing in the process can end it but the end of the process
 import asyncio
 import logging
 import os
+import random
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -15,12 +16,11 @@ from typing import Protocol
 from uuid import UUID
 
 from leasehold.engine import jobs, workers
-from leasehold.engine.database import Database, Target
+from leasehold.engine.database import Database
 from leasehold.errors import LeaseholdError, WorkerLost
 from leasehold.job import Ended
 from leasehold.log import emit
 from leasehold.settings import Settings
-from leasehold.worker.calls import Calls, pause_seconds
 from leasehold.worker.execute import Execution, timeout_of
 
 #: Exit code of a process that had to be ended because of a stuck handler (EX_SOFTWARE).
@@ -45,10 +45,12 @@ class Body(Protocol):
 class Heart:
     """Beats for one worker until closed. ``follow`` tells it the id under which the worker is registered now."""
 
-    def __init__(self, target: Target, settings: Settings, body: Body) -> None:
+    def __init__(self, db: Database, settings: Settings, body: Body) -> None:
         self._settings = settings
         self._body = body
-        self._calls = Calls(Database(target, connections=1), seconds=settings.lease_seconds, opened=False)
+        # A beat that hangs must leave time for another, over another connection.
+        own = db.target.within(settings.lease_seconds / 3)
+        self._calls = Database(own, connections=1, outage=db.outage)
         self._worker_id: UUID | None = None
         self._heard_at = 0.0  # when the newest beat that got through was sent: the lease counts from there
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -88,12 +90,12 @@ class Heart:
     async def _live(self) -> None:
         self._loop, self._closing = asyncio.get_running_loop(), asyncio.Event()
         self._started.set()
-        tasks = [asyncio.create_task(self._beat_forever()), asyncio.create_task(self._watch_forever())]
-        await self._closing.wait()
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-        await self._calls.give_up()
+        async with self._calls:
+            tasks = [asyncio.create_task(self._beat_forever()), asyncio.create_task(self._watch_forever())]
+            await self._closing.wait()
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _beat_forever(self) -> None:
         await asyncio.sleep(self._settings.beat_seconds)  # to register was to beat
@@ -111,12 +113,16 @@ class Heart:
             self._lose(worker_id, f"no beat got through for {self._settings.lease_seconds:g} s")
             return False
         try:
-            tokens = await self._calls.call_within(left, workers.beat, worker_id)
+            async with asyncio.timeout(left):
+                tokens = await workers.beat(self._calls, worker_id)
+        except TimeoutError:
+            return False  # the next look says that the leases are lost
         except WorkerLost as problem:
             self._lose(worker_id, str(problem))
             return False
         except LeaseholdError as problem:
-            emit("beat failed", level=logging.WARNING, problem=problem)
+            if not self._calls.outage.covers(problem):
+                emit("beat failed", level=logging.WARNING, problem=problem)
             return False
         if self._worker_id == worker_id:
             self._heard_at = sent_at
@@ -132,7 +138,7 @@ class Heart:
     def _retry_seconds(self) -> float:
         """A pause before another try, but not beyond the moment at which the attempts must be stopped."""
         left = self._heard_at + self._settings.lease_seconds * _SAFE - time.monotonic()
-        pause = min(self._settings.beat_seconds, 1.0) * pause_seconds()
+        pause = min(self._settings.beat_seconds, 1.0) * random.uniform(0.1, 1.0)
         return pause if self._worker_id is None else max(0.0, min(pause, left))
 
     # -- the watchdog -------------------------------------------------------------------------------------------
@@ -158,9 +164,9 @@ class Heart:
             for one in stuck
         ]
         try:
-            await self._calls.call(jobs.finish, [*self._body.unreported(), *errors])
+            await jobs.finish(self._calls, [*self._body.unreported(), *errors])
             if self._worker_id is not None:
-                await self._calls.call(workers.end_worker, self._worker_id)
+                await workers.end_worker(self._calls, self._worker_id)
         except LeaseholdError as problem:  # then the leases expire
             emit("ended without goodbye", level=logging.ERROR, problem=problem)
         finally:

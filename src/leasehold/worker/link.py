@@ -13,7 +13,6 @@ from leasehold.engine.bodies import Bodies
 from leasehold.engine.database import Database
 from leasehold.errors import BadInput, LeaseLost, Unreachable
 from leasehold.job import Enqueued
-from leasehold.worker.calls import pause_seconds
 from leasehold.worker.execute import Execution, Stop
 
 if TYPE_CHECKING:
@@ -56,7 +55,7 @@ class DirectLink:
                 self._tell()
                 return
             except Unreachable:
-                await asyncio.sleep(pause_seconds())
+                await asyncio.sleep(self._db.outage.pause_seconds())
 
     async def extend(self, seconds: float) -> datetime:
         deadline = await jobs.extend(self._db, self._execution.grant.token, seconds)
@@ -89,10 +88,12 @@ class DirectLink:
         async with transaction(self._db, self._app, self._execution, self._wake) as tx:
             await tx.succeed(result)
 
-    async def ask_leave(self, url: str, agent: str | None) -> float:
+    async def ask_leave(self, url: str, agent: str | None, rules_since: datetime | None) -> float:
+        from leasehold.net.dial import on_share_of
         from leasehold.worker.politeness import ask_leave
 
-        return await ask_leave(self._db, self._app, url, agent)
+        with on_share_of(str(self._execution.grant.tenant_id)):  # also for a process that has no such block
+            return await ask_leave(self._db, self._app, url, agent, rules_since)
 
     async def secret(self, name: str) -> str:
         from leasehold.engine import secrets

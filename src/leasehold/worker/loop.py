@@ -26,13 +26,12 @@ from leasehold.engine.broker import Broker
 from leasehold.engine.connect import target
 from leasehold.engine.database import Database, Role, own_version
 from leasehold.engine.wakeups import NEWS_SECONDS, Listener, Notifier, news_channel
-from leasehold.errors import BadInput, LeaseholdError, TooLarge, Unreachable, WorkerLost
+from leasehold.errors import BadInput, LeaseholdError, LoginRefused, TooLarge, Unreachable, WorkerLost
 from leasehold.job import Ended, Grant
 from leasehold.log import emit, is_logged
 from leasehold.outcomes import describe
 from leasehold.settings import Settings
 from leasehold.worker import queues
-from leasehold.worker.calls import Calls, pause_seconds
 from leasehold.worker.execute import Execution, Stop, context, run_attempt, traced
 from leasehold.worker.first_step import starter
 from leasehold.worker.gates import ring
@@ -98,11 +97,13 @@ class Worker:
         self._queues = queues.parse_queues(settings.queues) if settings.queues else dict.fromkeys(app.queues)
         self._groups = queues.groups(self._queues)
         self._db = db
+        db.log_outages()
         self._notifier = Notifier(db)
         self._news = Notifier(db, channel=news_channel(db.target.schema), every_s=NEWS_SECONDS)
         # Connections of our own: handlers may hold all of ``db``'s in their transactions.
-        self._calls = Calls(Database(db.target, connections=_EXCHANGES), seconds=settings.lease_seconds, opened=False)
-        self._heart = Heart(db.target, settings, self)
+        own = db.target.within(settings.lease_seconds)
+        self._calls = Database(own, connections=_EXCHANGES, outage=db.outage)
+        self._heart = Heart(db, settings, self)
         self._meter = None if settings.worker_port is None else self._new_meter()
         self.port: int | None = None  # where health and metrics are asked for
         self._threads = Threads(settings.slots)
@@ -115,6 +116,7 @@ class Worker:
         self._flying: list[Flight] = []  # exchanges under way
         self._plenty = False  # the newest claim got all it asked for: there may be more
         self._old_ids: list[UUID] = []  # under which we may still hold leases
+        self._has_registered = False  # the database knows our kinds
         self._started = 0  # attempts so far
         self.left_behind = 0  # attempts that did not let themselves be stopped at the end
         self._unknown_logged: dict[str, float] = {}
@@ -132,7 +134,7 @@ class Worker:
     @staticmethod
     def database(settings: Settings) -> Database:
         """The connections that handlers share: for what they say, and for the transactions they hold open."""
-        return Database(target(settings, Role.WORKER), connections=min(settings.slots, 20) + 2)
+        return Database(target(settings, Role.WORKER), connections=min(settings.slots, 20) + 2, patient=True)
 
     async def run(self) -> None:
         """Work until stopped; leaves no lease behind."""
@@ -140,7 +142,7 @@ class Worker:
         self._starter = starter(self._loop)
         async with AsyncExitStack() as stack:
             stack.callback(self._starter.close)
-            stack.push_async_callback(self._calls.give_up)
+            await stack.enter_async_context(self._calls)
             stack.push_async_callback(self._notifier.close)
             stack.push_async_callback(self._news.close)
             if self._settings.worker_port is not None:
@@ -148,11 +150,9 @@ class Worker:
 
                 listening = answering(self._settings.worker_host, self._settings.worker_port, self)
                 self.port = await stack.enter_async_context(listening)
-            await self._register()
-            if self._app.schedules:
-                from leasehold.worker.schedules import declare  # here: most apps have none
-
-                await declare(self._db, self._app, self._settings)
+            if not await self._begin():
+                await self._leave()
+                return
             self._resources = await stack.enter_async_context(self._app.open_resources())
             self._heart.start()
             stack.push_async_callback(self._heart.close)
@@ -184,20 +184,42 @@ class Worker:
     def is_stopping(self) -> bool:
         return self._stopping.is_set()
 
+    async def _begin(self) -> bool:
+        """Register, and declare the app's schedules, once the database answers; False when we are to stop before."""
+        while not self._stopping.is_set():
+            try:
+                if self.worker_id is None:
+                    await self._register()
+                if self._app.schedules:
+                    from leasehold.worker.schedules import declare  # here: most apps have none
+
+                    await declare(self._db, self._app, self._settings)
+                return True
+            except LoginRefused:  # now is the time to say so; later it may be a server that is being replaced
+                raise
+            except Unreachable as problem:
+                self._log_failure("registration failed", problem)
+                await self._pause()
+        return False
+
     async def _register(self) -> None:
         for old in self._old_ids:  # what we let go and nobody has taken yet is free at once
-            await self._calls.call(workers.end_worker, old)
+            await workers.end_worker(self._calls, old)
         self._old_ids.clear()
         since = time.monotonic()
-        self.worker_id = await self._calls.call(
-            workers.register_worker,
+        self.worker_id = await workers.register_worker(
+            self._calls,
             name=self.name,
             version=own_version(),
             queues=list(self._queues),
-            kinds={kind: handler.job_options for kind, handler in self._app.handlers.items()},
+            kinds={
+                kind: None if self._has_registered else handler.job_options
+                for kind, handler in self._app.handlers.items()
+            },
             slots=self._settings.slots,
             lease_s=self._settings.lease_seconds,
         )
+        self._has_registered = True
         self._heart.follow(self.worker_id, since=since)
         emit("worker started", worker=self.name, worker_id=self.worker_id, slots=self._settings.slots)
 
@@ -208,7 +230,7 @@ class Worker:
 
     async def _listen(self) -> None:
         """Hear of new work until cancelled: while there is plenty, nobody need tell us."""
-        async with Listener(self._db.target, self._heard):
+        async with Listener(self._db.target, self._heard, database=self._db.outage):
             await asyncio.Event().wait()
 
     async def _maintain(self, me: Callable[[], UUID | None]) -> None:
@@ -237,7 +259,7 @@ class Worker:
                     self._lose(self.worker_id, str(problem))
             except Unreachable as problem:
                 self._count_failure()
-                emit("database unreachable", level=logging.WARNING, problem=problem)
+                self._log_failure("exchange failed", problem)
                 await self._pause()
             except LeaseholdError as problem:  # a deadlock, a function that a migration changes: it may be over soon
                 self._count_failure()
@@ -301,10 +323,10 @@ class Worker:
         self, worker_id: UUID, names: Sequence[str], n: int, ended: Sequence[Ended]
     ) -> tuple[set[int], list[Grant]]:
         try:
-            return await self._calls.call(jobs.exchange, worker_id, names, n, ended)
+            return await jobs.exchange(self._calls, worker_id, names, n, ended)
         except (BadInput, TooLarge):  # one of the ends cannot be stored: find out which
             accepted = await self._accepted(ended)
-            _, grants = await self._calls.call(jobs.exchange, worker_id, names, n, [])
+            _, grants = await jobs.exchange(self._calls, worker_id, names, n, [])
             return {end.token for end in ended} - accepted, grants
 
     async def _give_back_unseen(self) -> None:
@@ -313,9 +335,9 @@ class Worker:
         flight = Flight({}, "", 0)
         self._flying.append(flight)
         try:
-            unseen = await self._calls.call(jobs.list_leases, self.worker_id) - {*self._running, *self._ended}
+            unseen = await jobs.list_leases(self._calls, self.worker_id) - {*self._running, *self._ended}
             if unseen:
-                await self._calls.call(jobs.finish, [Ended(token=token, outcome="released") for token in unseen])
+                await jobs.finish(self._calls, [Ended(token=token, outcome="released") for token in unseen])
             self._claims_in_doubt = False
         finally:
             self._flying.remove(flight)
@@ -371,21 +393,21 @@ class Worker:
     async def _accepted(self, ended: Sequence[Ended]) -> set[int]:
         """Report a batch; where one end cannot be stored, only that one fails, and says so."""
         try:
-            return await self._calls.call(jobs.finish, ended)
+            return await jobs.finish(self._calls, ended)
         except (BadInput, TooLarge) as problem:
             if len(ended) > 1:
                 return set().union(*[await self._accepted([end]) for end in ended])
             if self._meter:
                 self._meter.unstorable(ended[0].token)
             failed = Ended(token=ended[0].token, outcome="failed", error=describe(problem))
-            return await self._calls.call(jobs.finish, [failed])
+            return await jobs.finish(self._calls, [failed])
 
     async def _recorded(self, grant: Grant) -> str | None:
         """How this attempt ended by the job's history, if the report whose answer was lost had arrived.
 
         An attempt that is there as lost was taken from us before.
         """
-        attempts = await self._calls.call(jobs.list_attempts, grant.tenant_id, grant.job_id)
+        attempts = await jobs.list_attempts(self._calls, grant.tenant_id, grant.job_id)
         ours = (one.outcome for one in attempts if one.token == grant.token and one.outcome != "lost")
         return next(ours, None)
 
@@ -504,7 +526,7 @@ class Worker:
         yield Sample("leases", {}, len(self._running))
         yield Sample("beat_age_seconds", {}, self._heart.silent_seconds)
         yield from self._meter.counts.samples()
-        yield from watch.process_metrics(lag, {"handlers": self._db, "exchange": self._calls.db})
+        yield from watch.process_metrics(lag, {"handlers": self._db, "exchange": self._calls})
 
     def _measure(
         self, meter: "Meter", reports: dict[int, Report], refused: set[int], grants: list[Grant], *, seconds: float
@@ -527,6 +549,11 @@ class Worker:
         elif ended is None and execution.stop is not Stop.RELEASED:
             meter.dropped()
 
+    def _log_failure(self, event: str, problem: LeaseholdError) -> None:
+        """Unless the line about the outage has said it."""
+        if not self._db.outage.covers(problem):
+            emit(event, level=logging.WARNING, problem=problem)
+
     def _count_failure(self) -> None:
         if self._meter:
             self._meter.failed()
@@ -540,7 +567,7 @@ class Worker:
     async def _pause(self) -> None:
         """Wait before another try. Attempts that end do not cut it short: a hundred of them are not a hundred tries."""
         try:
-            async with asyncio.timeout(pause_seconds()):
+            async with asyncio.timeout(self._db.outage.pause_seconds()):
                 await self._stopping.wait()
         except TimeoutError:
             pass
@@ -606,8 +633,8 @@ class Worker:
         try:
             await self._finish()
         except LeaseholdError as problem:
-            emit("database unreachable", level=logging.WARNING, problem=problem)
-            await asyncio.sleep(pause_seconds())
+            self._log_failure("report failed", problem)
+            await asyncio.sleep(self._db.outage.pause_seconds())
             self._wake()
 
     async def _interrupt_all(self) -> None:
@@ -624,7 +651,7 @@ class Worker:
             self._old_ids.append(self.worker_id)
         try:
             await self._finish()
-            released = sum([await self._calls.call(workers.end_worker, old) for old in self._old_ids])
+            released = sum([await workers.end_worker(self._calls, old) for old in self._old_ids])
             emit("worker stopped", worker=self.name, released=released)
         except LeaseholdError as problem:
             emit("worker stopped without goodbye", level=logging.WARNING, worker=self.name, problem=problem)

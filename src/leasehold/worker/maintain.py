@@ -82,10 +82,12 @@ async def maintain(
     if busy:
         _begin_apart(todo, min(settings.poll_seconds, 1.0))
     while True:
+        pause = settings.poll_seconds * random.uniform(0.8, 1.2)
         for chore in todo:
-            if time.monotonic() >= chore.due_at:
-                await _do(db, chore, worker_id, wake)
-        await asyncio.sleep(settings.poll_seconds * random.uniform(0.8, 1.2))
+            if time.monotonic() >= chore.due_at and not await _do(db, chore, worker_id, wake):
+                pause = max(pause, db.outage.pause_seconds())
+                break
+        await asyncio.sleep(pause)
 
 
 def _begin_apart(todo: Sequence[Chore], seconds: float) -> None:
@@ -94,7 +96,8 @@ def _begin_apart(todo: Sequence[Chore], seconds: float) -> None:
         chore.due_at = time.monotonic() + number * seconds
 
 
-async def _do(db: Database, chore: Chore, worker_id: Callable[[], UUID | None], wake: Callable[[], None]) -> None:
+async def _do(db: Database, chore: Chore, worker_id: Callable[[], UUID | None], wake: Callable[[], None]) -> bool:
+    """Do it if it is ours; False when the database is away, and the others may wait too."""
     began = time.monotonic()
     try:
         if chore.duty is None or await _has_duty(db, chore, worker_id()):
@@ -102,10 +105,13 @@ async def _do(db: Database, chore: Chore, worker_id: Callable[[], UUID | None], 
             if done and chore.wakes:
                 wake()
     except LeaseholdError as problem:
+        if db.outage.covers(problem):
+            return False
         emit("upkeep failed", level=logging.WARNING, chore=chore.name, problem=problem)
     # What takes long is done less often, or a large backlog would be counted all the time.
     rest = 0.0 if chore.urgent else (time.monotonic() - began) / _COUNT_SHARE
     chore.due_at = time.monotonic() + max(chore.every_s * random.uniform(0.8, 1.0), rest)
+    return True
 
 
 async def _has_duty(db: Database, chore: Chore, worker_id: UUID | None) -> bool:

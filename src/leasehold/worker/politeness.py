@@ -1,5 +1,7 @@
 """Leave to ask a site: what its robots.txt says, and when it is our turn."""
 
+from datetime import datetime
+
 from leasehold.app import Leasehold
 from leasehold.context import PATIENCE_S
 from leasehold.engine.database import Database
@@ -11,10 +13,11 @@ from leasehold.net.urls import parse_url
 MAX_CRAWL_DELAY_S = 300.0
 
 
-async def ask_leave(db: Database, app: Leasehold, url: str, agent: str | None) -> float:
+async def ask_leave(db: Database, app: Leasehold, url: str, agent: str | None, rules_since: datetime | None) -> float:
     """Seconds to wait before the request, as ``wait_for_host`` says; FetchDisallowed where it must not be made."""
     parsed = parse_url(url)
-    rules = await app.robots.rules(parsed, user_agent=agent or app.settings.user_agent, store=KeptRobots(db))
+    us = agent or app.settings.user_agent
+    rules = await app.robots.rules(parsed, user_agent=us, store=KeptRobots(db), since=rules_since)
     if rules.in_trouble:
         raise FetchUnreachable(f"{parsed.origin}/robots.txt cannot be read: nothing may be fetched there for a while")
     if not rules.allow(parsed):

@@ -8,5 +8,5 @@ from leasehold.settings import Settings
 
 async def declare(db: Database, app: Leasehold, settings: Settings) -> None:
     """Bring the schedules that the app declares into the database."""
-    await app.make_queues(db)  # their jobs go there
+    await app.introduce(db)  # their jobs go there
     await schedules.sync(db, app.declared_schedules(), tenant=settings.tenant)

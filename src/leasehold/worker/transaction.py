@@ -31,7 +31,8 @@ async def transaction(
     async with db.transaction(tenant=grant.tenant_id) as connection:
         tx = HandlerTransaction(db, app, execution, connection)
         try:
-            yield tx
+            with connection.waiting_for(db.target.limits.long_call):  # they are the handler's own statements
+                yield tx
         except BaseException:
             execution.completing = False  # rolled back: the attempt goes on
             raise

@@ -4,11 +4,7 @@ language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  c_known  constant text[] := array[
-    'queue', 'priority', 'run_at', 'delay_s', 'expires_at', 'max_attempts', 'retry_base_s', 'retry_cap_s', 'timeout_s',
-    'version', 'key_window_s', 'tags', 'copied_from', 'traceparent', 'group', 'group_limit', 'group_hold', 'group_gap_s', 'gate',
-    'unique', 'on_duplicate'
-  ];
+  c_known  constant text[] := leasehold.known_options('job');
   v_option text;
 begin
   if jsonb_typeof(p_options) <> 'object' then
@@ -73,7 +69,9 @@ begin
   if p_options ? 'on_duplicate' and coalesce(p_options ->> 'on_duplicate', '') not in ('keep', 'replace', 'push') then
     raise exception 'on_duplicate is keep, replace or push' using errcode = 'LH400';
   end if;
-  perform leasehold.check_gate(g) from jsonb_path_query(p_options, '$.gate[*]') g where g <> 'null';
+  if p_options ? 'gate' then
+    perform leasehold.check_gate_template(p_options -> 'gate');
+  end if;
   if jsonb_typeof(p_options -> 'traceparent') not in ('string', 'null') or length(p_options ->> 'traceparent') > 100 then
     raise exception 'traceparent is a text of at most 100 characters' using errcode = 'LH400';
   end if;

@@ -8,13 +8,8 @@ as $$
 declare
   v_other uuid;
 begin
-  perform leasehold.lock_unique(p_job.tenant_id, p_job.kind, p_job.unique_key);
-  select u.job_id into v_other
-  from leasehold.unique_job u
-  where u.tenant_id = p_job.tenant_id and u.kind = p_job.kind and u.key = p_job.unique_key and u.job_id <> p_job.job_id
-    and exists (select from leasehold.job j where j.job_id = u.job_id)
-    and not exists (select from leasehold.outcome o where o.job_id = u.job_id);
-  if found then
+  v_other := leasehold.live_under(p_job.tenant_id, p_job.kind, p_job.unique_key);
+  if v_other <> p_job.job_id then
     raise exception 'job % has the unique key of job % now', v_other, p_job.job_id
       using errcode = 'LH409', hint = 'cancel it first, or leave the work to it';
   end if;

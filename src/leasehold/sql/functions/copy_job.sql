@@ -1,21 +1,50 @@
--- A new job like this one of the current tenant, with this payload; it keeps where it came from. Logged. A key is not
--- taken over: it names the first job.
+-- A new job like this one of the current tenant, with this payload, that starts at once; it keeps where it came from.
+-- Logged, with what the copy has not taken over:
+--
+--   key          names the first job
+--   traceparent  is the trace of whoever asked for the first job
+--   run_at       a copy is asked for now
+--   expires_at   if that has passed; no copy could start
+--
+-- The unique key is taken over, so a copy is refused while a job waits or runs under it; like a retry. A gate that the
+-- kind makes of the payload is made anew.
 create or replace function leasehold.copy_job(p_job uuid, p_payload jsonb) returns uuid
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_job  leasehold.job := leasehold.own_job(p_job);
-  v_copy uuid;
+  v_job    leasehold.job := leasehold.own_job(p_job);
+  v_now    timestamptz := leasehold.now();
+  v_other  uuid;
+  v_waited boolean := v_job.unique_key is not null and v_job.group_key is not null;  -- its policy: see enqueue_unique
+  v_copy   uuid;
 begin
+  if v_job.unique_key is not null then
+    v_other := leasehold.live_under(v_job.tenant_id, v_job.kind, v_job.unique_key);
+    if v_other is not null then
+      raise exception 'job % waits or runs under the unique key %, which the copy would have',
+        v_other, quote_literal(v_job.unique_key)
+        using errcode = 'LH409', hint = 'cancel it first, or wait for its end';
+    end if;
+  end if;
   select e.job_id into v_copy
-  from leasehold.enqueue(v_job.kind, array[p_payload], jsonb_strip_nulls(jsonb_build_object(
+  from leasehold.enqueue(v_job.kind, array[p_payload], jsonb_build_object(
     'queue', v_job.queue, 'priority', v_job.priority, 'max_attempts', v_job.max_attempts, 'retry_base_s', v_job.retry_base_s,
     'retry_cap_s', v_job.retry_cap_s, 'timeout_s', v_job.timeout_s, 'version', v_job.version, 'tags', v_job.tags,
-    'group', v_job.group_key, 'group_limit', v_job.group_limit, 'group_hold', v_job.group_hold,
-    'group_gap_s', v_job.group_gap_s, 'gate', v_job.gate, 'copied_from', p_job
-  ))) e;
-  perform leasehold.log_action(v_job.tenant_id, 'job.copy', p_job::text, jsonb_build_object('copy', v_copy));
+    'group', case when not v_waited then v_job.group_key end, 'group_limit', v_job.group_limit,
+    'group_hold', v_job.group_hold, 'group_gap_s', v_job.group_gap_s,
+    'gate', case when not leasehold.has_gate_of_kind(v_job) then v_job.gate end,
+    'unique', v_job.unique_key,
+    'on_duplicate', case when v_job.unique_key is not null then case when v_waited then 'replace' else 'keep' end end,
+    'delay_s', 0, 'expires_at', case when v_job.expires_at > v_now then v_job.expires_at end, 'copied_from', p_job
+  )) e;
+  perform leasehold.log_action(
+    v_job.tenant_id, 'job.copy', p_job::text, jsonb_build_object('copy', v_copy, 'left_out', array_remove(array[
+      case when v_job.key is not null then 'key' end, case when v_job.traceparent is not null then 'traceparent' end,
+      case when v_job.run_at > v_job.created_at then 'run_at' end,
+      case when v_job.expires_at <= v_now then 'expires_at' end
+    ], null))
+  );
   return v_copy;
 end
 $$;

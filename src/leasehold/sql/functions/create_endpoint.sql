@@ -11,12 +11,14 @@ declare
   v_now      timestamptz := leasehold.now();
   v_endpoint uuid := leasehold.new_id(leasehold.micros(v_now));
   v_event    text;
+  v_most     integer;
 begin
   if not exists (select from leasehold.tenant where tenant_id = v_tenant) then
     raise exception 'there is no tenant %', v_tenant using errcode = 'LH404';
   end if;
-  if (select count(*) from leasehold.endpoint where tenant_id = v_tenant) >= 1000 then
-    raise exception 'a tenant has at most 1000 endpoints' using errcode = 'LH429', hint = 'leasehold webhooks remove';
+  v_most := leasehold.take_quota(v_tenant, 'endpoints');
+  if (select count(*) from leasehold.endpoint where tenant_id = v_tenant) >= v_most then
+    perform leasehold.refuse_more('endpoints', v_most);
   end if;
   foreach v_event in array p_events loop
     if v_event !~ '^([a-z0-9_]+(\.[a-z0-9_]+)*(\.\*)?|\*)$' or length(v_event) > 100 then

@@ -2,8 +2,8 @@
 --
 -- Options, else those of the kind, else the defaults below: queue, priority, run_at, delay_s, expires_at, max_attempts,
 -- retry_base_s, retry_cap_s, timeout_s, version, key_window_s, tags, copied_from, traceparent, group,
--- group_limit, group_hold, group_gap_s, gate (one for all payloads, or a list with one for each), unique and on_duplicate
--- (see enqueue_unique).
+-- group_limit, group_hold, group_gap_s, gate (which may be a template over the payload: see fill_gate), unique and
+-- on_duplicate (see enqueue_unique). All of them and who may give which: known_options.
 --
 -- Keys make a job idempotent: the same key of the same tenant and kind within its window is the same job, returned with
 -- created = false and no write; with another payload it is a conflict (LH409).
@@ -16,6 +16,7 @@ as $$
 declare
   v_jobs uuid[];
 begin
+  p_options := jsonb_strip_nulls(coalesce(p_options, '{}'));
   if p_keys is null and not p_options ? 'waits' then
     v_jobs := leasehold.enqueue_plainly(leasehold.current_tenant(), p_kind, p_payloads, p_options);
     if v_jobs is not null then

@@ -28,7 +28,10 @@ begin
   where u.tenant_id = p_tenant and u.kind = p_kind and u.key = v_key
     and not exists (select from leasehold.outcome o where o.job_id = u.job_id);
   if v_job.job_id is not null then
-    if v_policy = 'keep' or leasehold.change_waiting(v_job, p_payload, case when v_policy = 'push' then v_run_at end) then
+    if v_policy = 'keep' or leasehold.change_waiting(
+      v_job, p_payload, case when v_policy = 'push' then v_run_at end,
+      case when p_options ->> 'gate' ~ '[{}]' then leasehold.fill_gate(p_options ->> 'gate', p_payload) end
+    ) then
       return row(v_job.job_id, leasehold.state_of(v_job.job_id), false)::leasehold.enqueued;
     elsif v_job.group_key is distinct from v_group then
       raise exception 'job % runs under the key %, and was asked for with the policy keep', v_job.job_id, quote_literal(v_key)
@@ -37,7 +40,7 @@ begin
   end if;
 
   if v_policy <> 'keep' then
-    p_options := p_options || jsonb_build_object('group', v_group);
+    p_options := p_options || jsonb_build_object('group', v_group, 'group_limit', 1);
   end if;
   select * into v_made from leasehold.make_jobs(array[p_tenant], p_kind, array[p_payload], p_options, null);
   update leasehold.unique_job set job_id = v_made.job_id where tenant_id = p_tenant and kind = p_kind and key = v_key;

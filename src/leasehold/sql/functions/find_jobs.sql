@@ -65,7 +65,10 @@ begin
     jobs := array(
       select j.job_id from leasehold.job j
       where j.job_id = any(v_some) and leasehold.matches(j, v_rest) and leasehold.has_values(j.payload, v_values)
-        and (v_state is null or leasehold.state_at(j.job_id, j.queue, j.priority, j.pass) = v_state)
+        and (
+          v_state is null
+          or (select w.state from leasehold.whereabouts_at(j.job_id, j.queue, j.priority, j.pass) w) = v_state
+        )
       order by j.job_id desc
       limit p_limit
     );

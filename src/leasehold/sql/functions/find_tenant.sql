@@ -1,4 +1,5 @@
--- The id of a tenant given by name or by id. It says nothing of a tenant but that it exists.
+-- The id of a tenant given by name or by id; null is the only one there is: see only_tenant. It says nothing of a tenant but that
+-- it exists.
 create or replace function leasehold.find_tenant(p_name_or_id text) returns uuid
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
@@ -7,6 +8,9 @@ declare
   v_tenant uuid;
   v_cell   text;
 begin
+  if p_name_or_id is null then
+    return leasehold.only_tenant();
+  end if;
   select tenant_id into v_tenant from leasehold.tenant where name = p_name_or_id or tenant_id::text = lower(p_name_or_id);
   if v_tenant is null then
     select cell into v_cell from leasehold.resident where name = p_name_or_id or tenant_id::text = lower(p_name_or_id);

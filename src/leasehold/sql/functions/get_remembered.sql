@@ -9,9 +9,9 @@ declare
   v_tenant uuid := leasehold.current_tenant();
   v_until  timestamptz := leasehold.now() + make_interval(secs => p_days * 86400);
 begin
-  update leasehold.body b set keep_until = greatest(b.keep_until, v_until)
-  from leasehold.remembered r
-  where r.tenant_id = v_tenant and r.url_sha256 = p_url_sha256 and b.tenant_id = v_tenant and b.sha256 = r.sha256;
+  perform leasehold.hold_body('url ' || encode(p_url_sha256, 'hex'), r.sha256, p_days)
+  from leasehold.remembered r join leasehold.body b on b.tenant_id = r.tenant_id and b.sha256 = r.sha256
+  where r.tenant_id = v_tenant and r.url_sha256 = p_url_sha256;
   if found then
     return query update leasehold.remembered r set keep_until = greatest(r.keep_until, v_until)
     where r.tenant_id = v_tenant and r.url_sha256 = p_url_sha256

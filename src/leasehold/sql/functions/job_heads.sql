@@ -5,16 +5,7 @@ language sql stable security definer
 set search_path = pg_catalog, pg_temp
 set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
 as $$
-  select u.job_id, coalesce(o.seq, l.events, d.events, r.events, p.events, b.events, w.events), o.job_id is not null
-  from unnest(p_jobs) u(job_id)
-  left join leasehold.outcome o on o.job_id = u.job_id
-  left join leasehold.lease l on l.job_id = u.job_id
-  left join leasehold.deferred d on d.job_id = u.job_id
-  left join lateral leasehold.ready_of(u.job_id) r on true
-  left join leasehold.parked p on p.job_id = u.job_id
-  left join leasehold.blocked b on b.job_id = u.job_id
-  left join leasehold.waiting w on w.job_id = u.job_id and w.what <> 'end'
-  where coalesce(o.seq, l.events, d.events, r.events, p.events, b.events, w.events) is not null
+  select w.job_id, w.events, w.place = 'outcome' from leasehold.whereabouts(p_jobs) w
 $$;
 
 revoke all on function leasehold.job_heads(uuid[]) from public;

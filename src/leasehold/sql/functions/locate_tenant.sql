@@ -1,4 +1,4 @@
--- A tenant's id, and the cell that it lives in; null is home. An id that nobody has is taken to be at home: whoever uses it
+-- A tenant's id, and the cell that it lives in; null is home. Where no tenant is named it is the only one: see only_tenant. An id that nobody has is taken to be at home: whoever uses it
 -- there is told.
 create or replace function leasehold.locate_tenant(p_name_or_id text, out tenant_id uuid, out cell text)
 language plpgsql stable security definer

@@ -38,7 +38,7 @@ declare
   v_hold     boolean;
   v_gap      real;
   v_gate     text;
-  v_gates    text[];     -- one for each payload, where they differ
+  v_gates    text[];     -- one for each payload, where it depends on that
   v_bound    boolean;    -- they have a group or a gate
   v_state    text := 'queued';
 begin
@@ -46,7 +46,7 @@ begin
   if p_options <> '{}' then
     perform leasehold.check_options(p_options - 'waits');
   end if;
-  v_options := coalesce((select options from leasehold.kind where kind = p_kind), '{}') || p_options;
+  v_options := leasehold.options_of(p_kind, p_options);
   v_queue := coalesce(v_options ->> 'queue', 'default');
   v_run_at := coalesce(
     (v_options ->> 'run_at')::timestamptz,
@@ -68,13 +68,10 @@ begin
     v_hold := coalesce((v_options ->> 'group_hold')::boolean, false);
     v_gap := (v_options ->> 'group_gap_s')::real;
   end if;
-  if jsonb_typeof(v_options -> 'gate') = 'array' then
-    v_gates := array(select jsonb_array_elements_text(v_options -> 'gate'));
-    if cardinality(v_gates) <> cardinality(p_payloads) then
-      raise exception '% gates for % payloads', cardinality(v_gates), cardinality(p_payloads) using errcode = 'LH400';
-    end if;
-  else
-    v_gate := v_options ->> 'gate';
+  v_gate := v_options ->> 'gate';
+  if v_gate ~ '[{}]' then
+    v_gates := array(select leasehold.fill_gate(v_gate, p) from unnest(p_payloads) with ordinality u(p, o) order by o);
+    v_gate := null;
   end if;
   v_bound := v_group is not null or v_gate is not null or v_gates is not null;
   v_carried := case when v_bound or v_expires is not null then 0 else 1024 end;

@@ -1,5 +1,5 @@
 -- Make the job of a tick, as its schedule's overlap policy allows. A tick that is late runs from now on. The spread is
--- the same for the same tick, whoever fires it.
+-- the same for the same tick, whoever fires it. A delay, the schedule's own or the kind's, is added.
 create or replace function leasehold.make_scheduled(
   p_schedule leasehold.schedule, p_tick timestamptz, p_late boolean, out outcome text, out job_id uuid
 )
@@ -9,6 +9,8 @@ as $$
 declare
   v_dice    bigint := ('x' || left(md5(p_schedule.schedule_id::text || extract(epoch from p_tick)), 8))::bit(32)::bigint;
   v_spread  interval := make_interval(secs => p_schedule.jitter_s * (v_dice / 4294967296.0));
+  v_options jsonb := leasehold.options_of(p_schedule.kind, p_schedule.options);
+  v_delay   interval := make_interval(secs => coalesce((v_options ->> 'delay_s')::double precision, 0));
   v_live    boolean;
   v_tags    jsonb;
 begin
@@ -22,8 +24,8 @@ begin
     perform leasehold.cancel(p_schedule.last_job, format('schedule %s: its next run has come', p_schedule.name));
   end if;
 
-  v_tags := coalesce(p_schedule.options -> 'tags', (select options -> 'tags' from leasehold.kind where kind = p_schedule.kind));
-  v_tags := coalesce(jsonb_path_query_array(v_tags, '$[0 to 18]'), '[]') || to_jsonb('schedule:' || p_schedule.name);
+  v_tags := coalesce(jsonb_path_query_array(v_options -> 'tags', '$[0 to 18]'), '[]')
+    || to_jsonb('schedule:' || p_schedule.name);
   select 'fired', m.job_id into outcome, job_id from leasehold.make_jobs(
     array[p_schedule.tenant_id], p_schedule.kind,
     array[case
@@ -33,7 +35,7 @@ begin
       )
     end],
     p_schedule.options || jsonb_build_object(
-      'tags', v_tags, 'run_at', case when p_late then leasehold.now() else p_tick end + v_spread
+      'tags', v_tags, 'run_at', case when p_late then leasehold.now() else p_tick end + v_spread + v_delay
     ),
     null
   ) m;

@@ -1,4 +1,4 @@
--- Write the steps of a flow and what they wait for; p_before (children of the last ones, with their policies) wait for those
+-- Write the steps of a flow and what they wait for (a delay, the step's own or its kind's, begins when its turn comes); p_before (children of the last ones, with their policies) wait for those
 -- that no other step waits for. Returns the steps without parents: they are for settle.
 create or replace function leasehold.make_steps(
   p_tenant uuid, p_flow uuid, p_steps leasehold.asked_step[], p_before uuid[], p_policies text[]
@@ -25,7 +25,7 @@ begin
     v_places := v_places || v_alike.places;
     v_jobs := v_jobs || array(
       select m.job_id from leasehold.make_jobs(
-        array[p_tenant], v_alike.kind, v_alike.payloads, v_alike.options || '{"waits": true}', null
+        array[p_tenant], v_alike.kind, v_alike.payloads, v_alike.options || '{"delay_s": 0, "waits": true}', null
       ) with ordinality m(job_id, state, created, o) order by o
     );
   end loop;
@@ -33,8 +33,11 @@ begin
   insert into leasehold.step (job_id, flow_id, tenant_id, place, name, what, wait)
   select j.job_id, p_flow, p_tenant, v_next + s.place, s.name,
     case when s.kind in ('flow.approval', 'flow.signal', 'flow.sleep', 'flow.join') then split_part(s.kind, '.', 2) else 'job' end,
-    coalesce(s.wait, case when s.options ? 'delay_s' then jsonb_build_object('seconds', s.options -> 'delay_s') end)
-  from unnest(p_steps) s join unnest(v_places, v_jobs) j(place, job_id) on j.place = s.place;
+    coalesce(s.wait, jsonb_build_object('seconds', d.delay_s))
+  from unnest(p_steps) s
+  join unnest(v_places, v_jobs) j(place, job_id) on j.place = s.place
+  left join lateral (select leasehold.options_of(s.kind, s.options) -> 'delay_s' as delay_s) d
+    on d.delay_s > '0' and not s.options ? 'run_at';
 
   with used as (select distinct a.place from unnest(p_steps) s cross join lateral unnest(s.after) a(place)),
   edges as (

@@ -8,8 +8,13 @@ as $$
 begin
   perform leasehold.check_enqueue(p_kind, p_payloads, p_keys);
   perform leasehold.check_options(p_options);
-  if p_keys is not null or p_options ?| array['group', 'waits'] then
-    raise exception 'a job with a unique key has no idempotency key and no group' using errcode = 'LH400';
+  p_options := leasehold.options_of(p_kind, p_options);
+  if p_keys is not null or p_options ? 'group' then
+    raise exception 'a job with a unique key has no idempotency key and no group' using errcode = 'LH400',
+      hint = case when p_keys is null then format(
+        'leave out unique, or the group %s, which the caller or the handler of %s gives',
+        quote_literal(p_options ->> 'group'), p_kind
+      ) else 'leave out one of the two keys' end;
   end if;
   -- in one order, or two of these would wait for each other
   perform leasehold.lock_unique(t, p_kind, p_options ->> 'unique') from (select distinct t from unnest(p_tenants) t order by t) u;

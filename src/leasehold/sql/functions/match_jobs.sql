@@ -1,4 +1,5 @@
--- The ids of a tenant's jobs that fit a filter and are in one of these states (null: in any), newest first.
+-- The ids of a tenant's jobs that fit a filter and are in one of these states (null: in any), newest first. Of all tenants
+-- where none is given, and all of them where there is no limit.
 create or replace function leasehold.match_jobs(p_tenant uuid, p_filter jsonb, p_states text[], p_before uuid, p_limit integer)
 returns uuid[]
 language plpgsql stable
@@ -6,12 +7,23 @@ set search_path = pg_catalog, pg_temp
 set plan_cache_mode = force_custom_plan
 as $$
 begin
+  if p_limit is null and p_states <@ array['succeeded', 'failed', 'dead', 'canceled'] then
+    return array(  -- to ask for the state of every job takes longer
+      select j.job_id from leasehold.outcome o join leasehold.job j on j.job_id = o.job_id
+      where o.state = any(p_states) and (p_tenant is null or o.tenant_id = p_tenant)
+        and j.job_id < coalesce(p_before, 'ffffffff-ffff-ffff-ffff-ffffffffffff') and leasehold.matches(j, p_filter)
+      order by j.job_id desc
+    );
+  end if;
   if p_states is null or 'succeeded' = any(p_states) then
     return array(
       select j.job_id from leasehold.job j
-      where j.tenant_id = p_tenant and j.job_id < coalesce(p_before, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
+      where (p_tenant is null or j.tenant_id = p_tenant) and j.job_id < coalesce(p_before, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
         and leasehold.matches(j, p_filter)
-        and (p_states is null or leasehold.state_at(j.job_id, j.queue, j.priority, j.pass) = any(p_states))
+        and (
+          p_states is null
+          or (select w.state from leasehold.whereabouts_at(j.job_id, j.queue, j.priority, j.pass) w) = any(p_states)
+        )
       order by j.job_id desc
       limit p_limit
     );
@@ -20,14 +32,14 @@ begin
   return array(
     select j.job_id
     from (
-      select job_id from leasehold.lease where 'running' = any(p_states) and tenant_id = p_tenant
-      union all select job_id from leasehold.ready where 'queued' = any(p_states) and tenant_id = p_tenant and attempt >= 0
-      union all select job_id from leasehold.blocked where 'blocked' = any(p_states) and tenant_id = p_tenant
-      union all select job_id from leasehold.gated where 'blocked' = any(p_states) and tenant_id = p_tenant
-      union all select job_id from leasehold.waiting where 'blocked' = any(p_states) and tenant_id = p_tenant and what <> 'end'
-      union all select job_id from leasehold.parked where 'queued' = any(p_states) and tenant_id = p_tenant
-      union all select job_id from leasehold.deferred where 'scheduled' = any(p_states) and tenant_id = p_tenant
-      union all select job_id from leasehold.outcome where tenant_id = p_tenant and state = any(p_states) and state <> 'succeeded'
+      select job_id from leasehold.lease where 'running' = any(p_states) and (p_tenant is null or tenant_id = p_tenant)
+      union all select job_id from leasehold.ready where 'queued' = any(p_states) and (p_tenant is null or tenant_id = p_tenant) and attempt >= 0
+      union all select job_id from leasehold.blocked where 'blocked' = any(p_states) and (p_tenant is null or tenant_id = p_tenant)
+      union all select job_id from leasehold.gated where 'blocked' = any(p_states) and (p_tenant is null or tenant_id = p_tenant)
+      union all select job_id from leasehold.waiting where 'blocked' = any(p_states) and (p_tenant is null or tenant_id = p_tenant) and what <> 'end'
+      union all select job_id from leasehold.parked where 'queued' = any(p_states) and (p_tenant is null or tenant_id = p_tenant)
+      union all select job_id from leasehold.deferred where 'scheduled' = any(p_states) and (p_tenant is null or tenant_id = p_tenant)
+      union all select job_id from leasehold.outcome where (p_tenant is null or tenant_id = p_tenant) and state = any(p_states) and state <> 'succeeded'
     ) few
     join leasehold.job j on j.job_id = few.job_id
     where j.job_id < coalesce(p_before, 'ffffffff-ffff-ffff-ffff-ffffffffffff') and leasehold.matches(j, p_filter)

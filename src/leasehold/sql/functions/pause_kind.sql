@@ -7,7 +7,7 @@ begin
   update leasehold.kind set paused = p_paused where kind = p_kind;
   if not found then
     raise exception 'there is no kind %', quote_literal(p_kind)
-      using errcode = 'LH404', hint = 'a kind is known from the first start of a worker that handles it';
+      using errcode = 'LH404', hint = 'a kind is known when a worker or a program that handles it has connected once';
   end if;
   perform leasehold.log_action(null, case when p_paused then 'kind.pause' else 'kind.resume' end, p_kind);
 end

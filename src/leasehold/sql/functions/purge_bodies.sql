@@ -1,5 +1,5 @@
 -- Remove bodies that were put before p_old and that no job or outcome names, and those that only handlers have put, all
--- when nobody wants them kept any longer. Jobs that old are gone, but for the few that still wait and those that waited
+-- when no name holds them and their time is over. Jobs that old are gone, but for the few that still wait and those that waited
 -- so long that they stand in the default partition.
 create or replace function leasehold.purge_bodies(p_old timestamptz, p_limit integer) returns integer
 language plpgsql
@@ -12,6 +12,7 @@ begin
   with old as materialized (
     select b.tenant_id, b.sha256 from leasehold.body b
     where b.named and b.at < p_old and coalesce(b.keep_until < leasehold.now(), true)
+      and not exists (select from leasehold.held h where h.tenant_id = b.tenant_id and h.sha256 = b.sha256)
       and not exists (select from leasehold.job j where j.job_id = any(v_live) and j.tenant_id = b.tenant_id and j.payload_ref = b.sha256)
       and not exists (select from leasehold.job_default j where j.tenant_id = b.tenant_id and j.payload_ref = b.sha256)
       and not exists (select from leasehold.outcome_default o where o.tenant_id = b.tenant_id and o.result_ref = b.sha256)
@@ -19,7 +20,9 @@ begin
   ),
   unwanted as materialized (
     select b.tenant_id, b.sha256 from leasehold.body b
-    where not b.named and b.keep_until < leasehold.now() order by b.keep_until limit p_limit for update skip locked
+    where not b.named and b.keep_until < leasehold.now()
+      and not exists (select from leasehold.held h where h.tenant_id = b.tenant_id and h.sha256 = b.sha256)
+    order by b.keep_until limit p_limit for update skip locked
   ),
   gone as (
     delete from leasehold.body b using (table old union all table unwanted) u

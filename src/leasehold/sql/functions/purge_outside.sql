@@ -1,4 +1,5 @@
--- Forget what sites asked long ago, hosts that nobody asks, and answers of URLs and reports whose time is over. A bounded piece at a time.
+-- Forget what sites asked long ago, hosts that nobody asks, and answers of URLs, names of bodies and reports whose time is
+-- over. A bounded piece at a time.
 create or replace function leasehold.purge_outside(p_limit integer default 5000) returns integer
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -18,6 +19,11 @@ begin
   get diagnostics v_n = row_count; v_total := v_total + v_n;
   delete from leasehold.remembered where (tenant_id, url_sha256) in (
     select tenant_id, url_sha256 from leasehold.remembered
+    where keep_until < v_now order by keep_until limit p_limit for update skip locked
+  );
+  get diagnostics v_n = row_count; v_total := v_total + v_n;
+  delete from leasehold.held where (tenant_id, name) in (
+    select tenant_id, name from leasehold.held
     where keep_until < v_now order by keep_until limit p_limit for update skip locked
   );
   get diagnostics v_n = row_count; v_total := v_total + v_n;

@@ -5,9 +5,9 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  c_most       constant integer := 1000;
   v_now        timestamptz := leasehold.now();
   v_invitation leasehold.invitation;
+  v_most       integer;
 begin
   if p_tenant is not null and not exists (select from leasehold.tenant where tenant_id = p_tenant) then
     raise exception 'there is no tenant %', p_tenant using errcode = 'LH404';
@@ -15,8 +15,9 @@ begin
   if coalesce(p_email, '') !~ '^[^@[:space:][:cntrl:]]+@[^@[:space:][:cntrl:]]+$' then
     raise exception 'an invitation is for one e-mail address' using errcode = 'LH400';
   end if;
-  if (select count(*) from leasehold.invitation where tenant_id is not distinct from p_tenant) >= c_most then
-    raise exception 'there are % invitations already', c_most using errcode = 'LH409', hint = 'remove those that nobody follows';
+  v_most := leasehold.take_quota(p_tenant, 'invitations');
+  if (select count(*) from leasehold.invitation where tenant_id is not distinct from p_tenant and email <> lower(p_email)) >= v_most then
+    perform leasehold.refuse_more('invitations', v_most);
   end if;
   insert into leasehold.invitation (invitation_id, tenant_id, email, role, invited_by, created_at, expires_at)
   values (

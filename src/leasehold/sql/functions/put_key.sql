@@ -7,17 +7,17 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  c_known constant text[] := array['jobs:read', 'jobs:write', 'work', 'admin', 'operator'];
-  c_most  constant integer := 100;
+  c_known constant text[] := array['jobs:read', 'jobs:write', 'work', 'admin', 'operator', 'metrics'];
   v_now   timestamptz := leasehold.now();
   v_key   leasehold.api_key;
   v_unknown text;
+  v_most  integer;
 begin
   if not coalesce(p_scopes <@ c_known and cardinality(p_scopes) > 0, false) then
     raise exception 'scopes are one or more of: %', array_to_string(c_known, ', ') using errcode = 'LH400';
   end if;
-  if (p_tenant is null) <> ('operator' = any(p_scopes)) then
-    raise exception 'the scope operator is for keys of the installation, and these have no tenant' using errcode = 'LH400';
+  if (p_tenant is null) <> (p_scopes && array['operator', 'metrics']) or p_tenant is null and cardinality(p_scopes) > 1 then
+    raise exception 'a key of the installation has no tenant, and one scope: operator or metrics' using errcode = 'LH400';
   end if;
   if ('work' = any(p_scopes)) <> coalesce(cardinality(p_queues) > 0, false) then
     raise exception 'a key with the scope work names the queues that it may work on, and no other key does' using errcode = 'LH400';
@@ -32,13 +32,12 @@ begin
   if p_tenant is not null and not exists (select from leasehold.tenant where tenant_id = p_tenant) then
     raise exception 'there is no tenant %', p_tenant using errcode = 'LH404';
   end if;
-  -- One at a time for each tenant, or two could each be the last that fits.
-  perform pg_advisory_xact_lock(7505, hashtext(coalesce(p_tenant::text, '')));
+  v_most := leasehold.take_quota(p_tenant, 'keys');
   if (
     select count(*) from leasehold.api_key
     where tenant_id is not distinct from p_tenant and revoked_at is null and (expires_at is null or expires_at > v_now)
-  ) >= c_most then
-    raise exception 'there are % live keys already', c_most using errcode = 'LH409', hint = 'revoke those that are not used';
+  ) >= v_most then
+    perform leasehold.refuse_more('keys', v_most);
   end if;
   insert into leasehold.api_key (key_id, tenant_id, name, scopes, digest, pepper_id, created_by, created_at, expires_at, queues)
   values (

@@ -1,4 +1,5 @@
--- Remember for p_days what a URL answered the current tenant; its body is there already.
+-- Remember for p_days what a URL answered the current tenant; its body is there already, and stays until the URL answers
+-- something else.
 create or replace function leasehold.put_remembered(
   p_url_sha256 bytea, p_status integer, p_etag text, p_last_modified text, p_content_type text, p_sha256 bytea, p_days double precision
 ) returns void
@@ -8,9 +9,7 @@ as $$
 declare
   v_tenant uuid := leasehold.current_tenant();
 begin
-  if not exists (select from leasehold.body where tenant_id = v_tenant and sha256 = p_sha256) then
-    raise exception 'there is no body %', encode(p_sha256, 'hex') using errcode = 'LH404';
-  end if;
+  perform leasehold.hold_body('url ' || encode(p_url_sha256, 'hex'), p_sha256, p_days);
   insert into leasehold.remembered (tenant_id, url_sha256, status, etag, last_modified, content_type, sha256, keep_until)
   values (
     v_tenant, p_url_sha256, p_status, p_etag, p_last_modified, p_content_type, p_sha256,

@@ -5,6 +5,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_tenant uuid := leasehold.current_tenant();
+  v_most   integer;
 begin
   if p_name is null or p_name !~ '^[a-z0-9][a-z0-9_.-]{0,62}$' then
     raise exception 'a secret cannot be called %', quote_nullable(p_name)
@@ -13,8 +14,9 @@ begin
   if not exists (select from leasehold.tenant where tenant_id = v_tenant) then
     raise exception 'there is no tenant %', v_tenant using errcode = 'LH404';
   end if;
-  if (select count(*) from leasehold.secret where tenant_id = v_tenant and endpoint_id is null and name <> p_name) >= 1000 then
-    raise exception 'a tenant has at most 1000 secrets' using errcode = 'LH429', hint = 'leasehold secrets remove';
+  v_most := leasehold.take_quota(v_tenant, 'secrets');
+  if (select count(*) from leasehold.secret where tenant_id = v_tenant and endpoint_id is null and name <> p_name) >= v_most then
+    perform leasehold.refuse_more('secrets', v_most);
   end if;
   insert into leasehold.secret as s (tenant_id, name, key_id, wrapped, box, created_at, updated_at)
   values (v_tenant, p_name, p_key_id, p_wrapped, p_box, leasehold.now(), leasehold.now())

@@ -8,11 +8,9 @@ declare
     'kind', 'payload', 'options', 'tick_as', 'cron', 'every_s', 'at', 'zone', 'starts_at', 'ends_at', 'jitter_s', 'overlap',
     'catch_up', 'catch_up_max'
   ];
-  c_options constant text[] := array[
-    'queue', 'priority', 'max_attempts', 'retry_base_s', 'retry_cap_s', 'timeout_s', 'version', 'tags'
-  ];
   v_schedule leasehold.schedule;
   v_wrong    text;
+  v_queue    text;
 begin
   if p_name is null or p_name !~ '^[a-z0-9][a-z0-9_.-]{0,62}$' then
     raise exception 'a schedule cannot be called %', quote_nullable(p_name)
@@ -38,15 +36,12 @@ begin
   v_schedule.overlap := coalesce(v_schedule.overlap, case when v_schedule.catch_up = 'all' then 'queue' else 'skip' end);
 
   perform leasehold.check_enqueue(v_schedule.kind, array[v_schedule.payload], null);
-  perform leasehold.check_options(v_schedule.options);
-  select o into v_wrong from jsonb_object_keys(v_schedule.options) o where o <> all(c_options) limit 1;
-  if found then
-    raise exception 'the jobs of a schedule take no option %', quote_literal(v_wrong)
-      using errcode = 'LH400', hint = 'they take: ' || array_to_string(c_options, ', ');
-  end if;
-  if not exists (select from leasehold.queue where queue = coalesce(v_schedule.options ->> 'queue', 'default')) then
-    raise exception 'there is no queue %', quote_literal(v_schedule.options ->> 'queue')
-      using errcode = 'LH404', hint = 'leasehold queues create ' || (v_schedule.options ->> 'queue');
+  perform leasehold.check_options_of('schedule', 'the jobs of a schedule', v_schedule.options);
+  v_schedule.options := jsonb_strip_nulls(v_schedule.options);
+  v_queue := coalesce(leasehold.options_of(v_schedule.kind, v_schedule.options) ->> 'queue', 'default');
+  if not exists (select from leasehold.queue where queue = v_queue) then
+    raise exception 'there is no queue %', quote_literal(v_queue)
+      using errcode = 'LH404', hint = 'leasehold queues create ' || v_queue;
   end if;
   if octet_length(v_schedule.payload::text) > 65536 then
     raise exception 'the payload of a schedule has more than 65536 bytes'

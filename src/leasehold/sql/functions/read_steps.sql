@@ -19,7 +19,8 @@ begin
     raise exception 'a step is an object; its after is a list, its options and wait are objects' using errcode = 'LH400';
   end if;
   select array_agg(
-    row(o - 1, s.name, s.kind, coalesce(s.payload, '{}'), coalesce(s.options, '{}'), coalesce(s.after, '{}'),
+    row(o - 1, s.name, s.kind, coalesce(s.payload, '{}'), coalesce(jsonb_strip_nulls(s.options), '{}'),
+      coalesce(s.after, '{}'),
       coalesce(s.on_failure, 'fail'), s.wait)::leasehold.asked_step order by o
   ) into v_steps
   from rows from (
@@ -42,6 +43,8 @@ begin
   if (select count(s.name) <> count(distinct s.name) from unnest(v_steps) s) then
     raise exception 'two steps have the same name' using errcode = 'LH400', hint = 'give one of them another';
   end if;
+  perform leasehold.check_options_of('step', format('step %s of kind %s', s.place, s.kind), s.options)
+  from unnest(v_steps) s where s.options <> '{}';
   perform leasehold.check_wait(s.kind, s.wait) from unnest(v_steps) s where s.wait is not null or s.kind like 'flow.%';
   return coalesce(v_steps, '{}');
 end

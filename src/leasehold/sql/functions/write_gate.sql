@@ -11,6 +11,7 @@ declare
   c_known    constant text[] := array['rate', 'per_s', 'burst', 'failures', 'ratio', 'window_s', 'cooldown_s', 'probes'];
   v_member   text;
   v_rule     leasehold.gate_rule;
+  v_most     integer;
 begin
   perform leasehold.check_gate(to_jsonb(regexp_replace(p_gate, '^([^:]+):$', '\1')));
   delete from leasehold.gate_rule where gate = p_gate and tenant_id is not distinct from p_tenant;
@@ -32,8 +33,10 @@ begin
       raise exception 'failures are from 1 to 100000, ratio is from 0 to 1, probes are from 1 to 1000' using errcode = 'LH400';
     elsif v_rule.window_s not between 1 and 86400 or v_rule.cooldown_s not between 0.1 and 86400 then
       raise exception 'window_s is from 1 to one day, cooldown_s from 0.1 to one day' using errcode = 'LH400';
-    elsif (select count(*) from leasehold.gate_rule where tenant_id is not distinct from p_tenant) >= 10000 then
-      raise exception 'there are 10000 rules already' using errcode = 'LH429', hint = 'a rule may hold for a class of gates, as in host:';
+    end if;
+    v_most := leasehold.take_quota(p_tenant, 'gates');
+    if (select count(*) from leasehold.gate_rule where tenant_id is not distinct from p_tenant) >= v_most then
+      perform leasehold.refuse_more('gates', v_most);
     end if;
     v_rule.gate := p_gate;
     v_rule.tenant_id := p_tenant;

@@ -8,16 +8,17 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  c_most     constant integer := 10000;
   v_now      timestamptz := leasehold.now();
   v_schedule leasehold.schedule;
+  v_most     integer;
 begin
   if p_old.schedule_id is null then
     if not exists (select from leasehold.tenant where tenant_id = p_tenant) then
       raise exception 'there is no tenant %', p_tenant using errcode = 'LH404';
     end if;
-    if (select count(*) from leasehold.schedule where tenant_id = p_tenant) >= c_most then
-      raise exception 'there are % schedules already', c_most using errcode = 'LH409', hint = 'remove those that are not used';
+    v_most := leasehold.take_quota(p_tenant, 'schedules');
+    if (select count(*) from leasehold.schedule where tenant_id = p_tenant) >= v_most then
+      perform leasehold.refuse_more('schedules', v_most);
     end if;
     insert into leasehold.schedule (
       schedule_id, tenant_id, name, kind, payload, options, tick_as, cron, every_s, at, zone, starts_at, ends_at, jitter_s,

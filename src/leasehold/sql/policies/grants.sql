@@ -3,7 +3,7 @@
 -- Row security is enabled, not forced: the owner runs the functions and cannot log in; everybody who can log in is
 -- under the policy. Grants go to the parents only: a partition named directly would skip its parent's policy.
 --
--- A table that has its policies is left alone: to make them anew would shut everybody out for a moment. Whoever changes a
+-- Policies that are there are left alone: to make them anew would shut everybody out for a moment. Whoever changes a
 -- policy drops the old one in a file of tables.
 alter default privileges for role leasehold_owner revoke execute on functions from public;
 revoke all on schema leasehold from public;
@@ -14,6 +14,7 @@ declare
   v_table text;
 begin
   foreach v_table in array array['tenant', 'job', 'attempt_row', 'outcome', 'event', 'body', 'audit', 'stat', 'schedule', 'tick', 'flow', 'step'] loop
+    execute format('grant select on leasehold.%I to leasehold_api, leasehold_worker, leasehold_operator, leasehold_readonly', v_table);
     if exists (select from pg_policy where polrelid = format('leasehold.%I', v_table)::regclass and polname = 'own_rows') then
       continue;
     end if;
@@ -23,10 +24,11 @@ begin
          using (tenant_id = nullif(current_setting(''leasehold.tenant'', true), '''')::uuid)
          with check (tenant_id = nullif(current_setting(''leasehold.tenant'', true), '''')::uuid)', v_table);
     execute format('create policy all_rows on leasehold.%I for select to leasehold_operator using (true)', v_table);
-    execute format('grant select on leasehold.%I to leasehold_api, leasehold_worker, leasehold_operator, leasehold_readonly', v_table);
   end loop;
 end
 $$;
+
+grant select on leasehold.attempt to leasehold_api, leasehold_worker, leasehold_operator, leasehold_readonly;
 
 -- Whether a database is up to date is no secret.
 grant select on leasehold.migration to leasehold_api, leasehold_worker, leasehold_operator, leasehold_readonly;
