@@ -2,6 +2,7 @@
 
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -24,15 +25,15 @@ class Told:
     size: int | None = None
 
 
-async def ask(ctx: Context, url: str, *, is_image: bool = False) -> Told:
+async def ask(ctx: Context, url: str, *, since: datetime, is_image: bool = False) -> Told:
     """Ask politely whether something is there; of an image also how many bytes it has."""
     try:
         with suppress(FetchError):  # some servers answer HEAD with nonsense: then GET says more
-            head = await _fetch(ctx, url, method="HEAD")
+            head = await _fetch(ctx, url, since=since, method="HEAD")
             size = _length(head)
             if head.status < 400 and (size is not None or not is_image):
                 return Told(status=head.status, size=size)
-        answer = await _fetch(ctx, url, max_bytes=LARGE_IMAGE + 1 if is_image else _BYTES)
+        answer = await _fetch(ctx, url, since=since, max_bytes=LARGE_IMAGE + 1 if is_image else _BYTES)
         return Told(status=answer.status, size=len(answer.body))
     except FetchDisallowed:
         return Told()
@@ -42,26 +43,40 @@ async def ask(ctx: Context, url: str, *, is_image: bool = False) -> Told:
         return Told(problem=str(problem))
 
 
-async def ask_site(ctx: Context, root: str, *, headers: dict[str, str]) -> dict[str, Any]:
+async def ask_site(ctx: Context, root: str, *, since: datetime, headers: dict[str, str]) -> dict[str, Any]:
     """Whether it has an icon, and whether it is there without TLS, too. What is not answered is not known."""
     parts = urlsplit(root)
     told: dict[str, Any] = {}
     with suppress(FetchError):
-        icon = await _fetch(ctx, f"{parts.scheme}://{parts.netloc}/favicon.ico", headers=headers)
+        icon = await _fetch(ctx, f"{parts.scheme}://{parts.netloc}/favicon.ico", since=since, headers=headers)
         told["favicon"] = icon.status < 400
     if parts.scheme == "https" and parts.port in (None, 443):
         with suppress(FetchError):
-            plain = await _fetch(ctx, f"http://{parts.hostname}/")  # without the headers: anybody could read them
+            plain = await _fetch(ctx, f"http://{parts.hostname}/", since=since)  # without headers: anybody could read
+            told["asked_insecure"] = True
             if plain.url.startswith("http:") and plain.status < 400:
                 told["insecure"] = {"url": plain.url, "status": plain.status}
     return told
 
 
 async def _fetch(
-    ctx: Context, url: str, *, method: str = "GET", max_bytes: int = _BYTES, headers: dict[str, str] | None = None
+    ctx: Context,
+    url: str,
+    *,
+    since: datetime,
+    method: str = "GET",
+    max_bytes: int = _BYTES,
+    headers: dict[str, str] | None = None,
 ) -> Fetched:
     return await ctx.fetch(
-        url, method=method, polite=True, agent=AGENT, headers=headers or {}, max_bytes=max_bytes, truncate=True
+        url,
+        method=method,
+        polite=True,
+        rules_since=since,
+        agent=AGENT,
+        headers=headers or {},
+        max_bytes=max_bytes,
+        truncate=True,
     )
 
 

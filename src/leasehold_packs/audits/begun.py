@@ -3,6 +3,7 @@
 import json
 import time
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Protocol
 from uuid import UUID
 
@@ -28,11 +29,12 @@ class Order(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Begun:
-    """``spent`` says which of its limits is used up."""
+    """``spent`` says which of its limits is used up. Of older rules than ``begun_at`` robots.txt is read again."""
 
     run_id: UUID
     part: int
     url: str
+    begun_at: datetime
     options: Options
     reread_of: UUID | None
     spent: str | None
@@ -51,7 +53,7 @@ class Begun:
     @classmethod
     async def load(cls, tx: Transaction, order: Order) -> "Begun":
         row = await tx.fetchrow(
-            "select r.state, r.part, r.options, r.reread_of, s.url,"
+            "select r.state, r.part, r.options, r.reread_of, r.begun_at, s.url,"
             " extract(epoch from leasehold.now() - r.begun_at) as age,"
             " case when r.options ->> 'max_megabytes' is not null then ("
             "  select sum(bytes) from leasehold_audits.url u where u.run_id = r.run_id) end as bytes"
@@ -65,6 +67,7 @@ class Begun:
             run_id=order.run_id,
             part=order.part,
             url=row["url"],
+            begun_at=row["begun_at"],
             options=options,
             reread_of=row["reread_of"],
             spent=options.spent(seconds=float(row["age"]), size=row["bytes"] or 0),

@@ -25,7 +25,8 @@ async def run(
     secret: Annotated[str | None, typer.Option(help="The name of a secret user:password, for staging sites.")] = None,
     render: Annotated[bool, typer.Option("--render", help="Let a browser run the scripts of pages.")] = False,
     fail_on: Annotated[
-        str | None, typer.Option(help="Exit 1 if there is such a fault: critical, high, medium, low.")
+        str | None,
+        typer.Option(help="Exit 1 if there is such a fault that nobody has accepted: critical, high, medium, low."),
     ] = None,
     tenant: shell.TenantOption = None,
     json: shell.Json = False,
@@ -44,9 +45,10 @@ async def run(
             asked = await requests.ask(tx, access.tenant_id, url, options, force=True)
         ended = await _ended(access, asked.run_id)
         async with access.transaction() as tx:
-            found = await requests.list_issues(tx, asked.run_id, limit=1000)
-    _print(ended, found, json=json)
-    if ended["state"] != "succeeded" or (fail_on and _has(found, fail_on)):
+            found, left_out = await requests.all_issues(tx, asked.run_id) if json else ([], 0)
+            open_ = await requests.count_open(tx, asked.run_id)
+    _print(ended, found, left_out, json=json)
+    if ended["state"] != "succeeded" or (fail_on and _has(open_, fail_on)):
         raise typer.Exit(1)
 
 
@@ -78,19 +80,20 @@ async def report(
     from leasehold_packs.audits import report as reports
     from leasehold_packs.audits import requests
 
+    if form not in ("html", "csv", "json"):
+        raise typer.BadParameter(f"{form} is none of html, csv, json", param_hint="--format")
     async with shell.tenant(tenant) as access, access.transaction() as tx:
         ended = await requests.get_run(tx, run_id)
-        found = await requests.list_issues(tx, run_id, limit=100_000)
-        site = await tx.fetchval("select url from leasehold_audits.site where site_id = $1", ended["site_id"])
+        site = (await requests.get_site(tx, ended["site_id"]))["url"]
+        sample = await requests.sample_issues(tx, run_id, each=reports.SHOWN) if form == "html" else []
+        found, left_out = await requests.all_issues(tx, run_id) if form != "html" else ([], 0)
     match form:
         case "html":
-            print(reports.as_html(ended, site, found))
+            print(reports.as_html(ended, site, sample))
         case "csv":
-            print(reports.as_csv(found), end="")
-        case "json":
-            shell.print_json(ended | {"url": site, "issues": found})
+            print(reports.as_csv(found, left_out=left_out), end="")
         case _:
-            raise typer.BadParameter(f"{form} is none of html, csv, json", param_hint="--format")
+            shell.print_json(ended | {"url": site, "issues": found, "issues_left_out": left_out})
 
 
 @app.command()
@@ -131,7 +134,9 @@ async def resume(run_id: UUID, tenant: shell.TenantOption = None, json: shell.Js
         async with access.transaction() as tx:
             await requests.resume(tx, run_id)
         ended = await _ended(access, run_id)
-    _print(ended, [], json=json)
+        async with access.transaction() as tx:
+            found, left_out = await requests.all_issues(tx, run_id) if json else ([], 0)
+    _print(ended, found, left_out, json=json)
     if ended["state"] != "succeeded":
         raise typer.Exit(1)
 
@@ -159,6 +164,7 @@ async def reevaluate(
             print(f"{name}\t+{one['new']}\t-{one['gone']}")
         shell.say(f"score {ended['score']}, before {changed['score_before']}: audit {new}")
     if ended["state"] != "succeeded":
+        shell.say(f"{ended['state']}: {ended['reason']}")
         raise typer.Exit(1)
 
 
@@ -184,7 +190,7 @@ async def schedule(
         if cron is None:
             await timing.remove(access.client, site_id)
             return
-        made = await timing.put(access.client, site_id, url, Options(max_pages=max_pages), cron=cron, zone=zone)
+        made = await timing.put(access.client, site_id, Options(max_pages=max_pages), cron=cron, zone=zone)
     print(made["schedule"])
     shell.say(f"next on {made['next_at']:%Y-%m-%d %H:%M} UTC")
 
@@ -222,17 +228,19 @@ async def _ended(access: Any, run_id: UUID) -> dict[str, Any]:
         await asyncio.sleep(_POLL_SECONDS)
 
 
-def _has(found: list[dict[str, Any]], at_least: str) -> bool:
-    counted = _SEVERITIES[: _SEVERITIES.index(at_least) + 1]
-    return any(issue["severity"] in counted for issue in found)
+def _has(open_: dict[str, int], at_least: str) -> bool:
+    return any(open_.get(severity) for severity in _SEVERITIES[: _SEVERITIES.index(at_least) + 1])
 
 
-def _print(ended: dict[str, Any], found: list[dict[str, Any]], *, json: bool) -> None:
+def _print(ended: dict[str, Any], found: list[dict[str, Any]], left_out: int, *, json: bool) -> None:
     if json:
-        shell.print_json(ended | {"issues": found})
+        shell.print_json(ended | {"issues": found, "issues_left_out": left_out})
         return
     from leasehold_packs.audits.recipe import checks
 
     for name, n in ((ended["report"] or {}).get("checks") or {}).items():
         print(f"{checks()[name].severity}\t{n}\t{checks()[name].title}")
-    shell.say(f"score {ended['score']}: {(ended['report'] or {}).get('arithmetic', ended['state'])}")
+    if ended["score"] is None:
+        shell.say(f"{ended['state']}: {ended['reason']}")
+    else:
+        shell.say(f"score {ended['score']}: {ended['report']['arithmetic']}")

@@ -1,26 +1,36 @@
-"""The end of a run: pages compared, the site scored, findings moved on, endpoints told."""
+"""The end of a run: pages compared, the site scored, findings moved on, endpoints told.
+
+A run that has read no page says nothing: it fails, and findings stay as they were.
+"""
 
 import json
 from typing import Any
 from uuid import UUID
 
 from leasehold import Transaction
+from leasehold_packs.audits.begun import Begun
 from leasehold_packs.audits.recipe import checks
 from leasehold_packs.audits.score import Score, score
+from leasehold_packs.audits.shown import shown
 from leasehold_packs.audits.visiting import page_key
 
 
-async def end_run(tx: Transaction, run_id: UUID, root: str) -> dict[str, Any]:
+async def end_run(tx: Transaction, begun: Begun) -> dict[str, Any]:
     """Everything in one transaction: a run has ended with all of it, or not yet."""
+    run_id = begun.run_id
     await tx.execute(
         "update leasehold_audits.url set state = 'failed', problem = 'its job ended without an answer'"
         " where run_id = $1 and state = 'queued'",
         run_id,
     )
+    if reason := await tx.fetchval("select leasehold_audits.unreachable($1)", run_id):
+        return await _fail(tx, run_id, shown(reason))
     await tx.execute("select leasehold_audits.measure_depth($1)", run_id)
     severities = {check.id: check.severity for check in checks().values()}
     await tx.execute("select leasehold_audits.note_relations($1, $2)", run_id, json.dumps(severities))
-    await tx.execute("select leasehold_audits.note_more($1, $2, $3)", run_id, page_key(root), json.dumps(severities))
+    await tx.execute(
+        "select leasehold_audits.note_more($1, $2, $3)", run_id, page_key(begun.url), json.dumps(severities)
+    )
     await tx.execute("select leasehold_audits.note_outside($1, $2)", run_id, severities["link_broken_outside"])
     counts = await _counts(tx, run_id)
     result = score(counts["checks"], pages=counts["pages"], indexable=counts["indexable"])
@@ -33,18 +43,57 @@ async def end_run(tx: Transaction, run_id: UUID, root: str) -> dict[str, Any]:
         " finished_at = leasehold.now() where run_id = $1",
         run_id, counts["pages"], result.value, json.dumps(counts | _told(result)),
     )  # fmt: skip
+    await _warn(tx, run_id, counts)
     if run["settles"]:
-        await tx.execute("select leasehold_audits.update_findings($1)", run_id)
+        gone = await _gone(tx, begun)
+        await tx.execute("select leasehold_audits.update_findings($1, $2)", run_id, gone)
         await _tell(tx, run_id, result.value, before)
     return {"score": result.value, "pages": counts["pages"], "arithmetic": result.arithmetic()}
+
+
+async def _fail(tx: Transaction, run_id: UUID, reason: str) -> dict[str, Any]:
+    await tx.execute("select leasehold_audits.stop_run($1, 'failed', $2)", run_id, reason)
+    await tx.emit("audits.run_failed", "audit_run", str(run_id), {"reason": reason})
+    return {"failed": reason}
+
+
+async def _warn(tx: Transaction, run_id: UUID, counts: dict[str, Any]) -> None:
+    """Say of which pages the run says nothing, and why."""
+    if forbidden := counts["forbidden"]:
+        words = "; ".join(f"{rule}: {_pages(n)}" for rule, n in forbidden.items())
+        data = json.dumps({"forbidden": forbidden})
+        await tx.execute(
+            "select leasehold_audits.tell($1, 'warning', 'robots', $2, $3)", run_id, f"not read, as {words}", data
+        )
+    if counts["unread"]:
+        words = f"{_pages(counts['unread'])} could not be read: what is known of them stays as it was"
+        await tx.execute("select leasehold_audits.tell($1, 'warning', 'unread', $2)", run_id, words)
+
+
+def _pages(n: int) -> str:
+    return "1 page" if n == 1 else f"{n} pages"
+
+
+async def _gone(tx: Transaction, begun: Begun) -> list[bytes]:
+    """Pages with findings that the run would have met if they were there; of all others it knows nothing."""
+    if not await tx.fetchval("select leasehold_audits.has_seen_all($1)", begun.run_id):
+        return []
+    rows = await tx.fetch(
+        "select distinct f.key, f.url from leasehold_audits.run r join leasehold_audits.finding f using (site_id)"
+        " where r.run_id = $1 and f.state <> 'fixed' and not exists ("
+        "  select from leasehold_audits.url u where u.run_id = $1 and u.key = f.key)",
+        begun.run_id,
+    )
+    return [row["key"] for row in rows if begun.options.covers(row["url"], begun.url)]
 
 
 async def _counts(tx: Transaction, run_id: UUID) -> dict[str, Any]:
     row = await tx.fetchrow(
         "select count(*) filter (where indexable is not null) as pages, count(*) filter (where indexable) as indexable,"
         " count(*) filter (where state = 'failed' or status >= 400) as failed,"
+        " count(*) filter (where state in ('failed', 'fetched') and not leasehold_audits.is_read(u)) as unread,"
         " count(*) filter (where state = 'blocked') as blocked, count(*) filter (where state = 'left') as left_out,"
-        " max(depth) as depth from leasehold_audits.url where run_id = $1",
+        " max(depth) as depth from leasehold_audits.url u where run_id = $1",
         run_id,
     )
     found = await tx.fetch(
@@ -52,7 +101,16 @@ async def _counts(tx: Transaction, run_id: UUID) -> dict[str, Any]:
         run_id,
     )
     links = await tx.fetchval("select count(*) from leasehold_audits.link where run_id = $1", run_id)
-    return dict(row) | {"links": links, "checks": {row["check_id"]: row["n"] for row in found}}
+    forbidden = await tx.fetch(
+        "select evidence ->> 'rule' as rule, count(*) as n from leasehold_audits.issue"
+        " where run_id = $1 and check_id = 'robots_blocked' group by 1 order by 2 desc, 1 limit 100",
+        run_id,
+    )
+    return dict(row) | {
+        "links": links,
+        "checks": {row["check_id"]: row["n"] for row in found},
+        "forbidden": {shown(row["rule"]): row["n"] for row in forbidden},
+    }
 
 
 async def _score_before(tx: Transaction, run_id: UUID) -> float | None:
@@ -109,4 +167,4 @@ async def _tell(tx: Transaction, run_id: UUID, value: float, before: float | Non
         run_id,
     )
     if fresh:
-        await tx.emit("audits.new_critical", *subject, {"findings": [dict(row) for row in fresh]})
+        await tx.emit("audits.new_critical", *subject, {"findings": [shown(dict(row)) for row in fresh]})

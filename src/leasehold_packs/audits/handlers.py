@@ -18,17 +18,21 @@ from leasehold import Cancel, Context, Flow, Leasehold, Transaction, group
 from leasehold.errors import BadSetting
 from leasehold.flows import plain_prepare
 from leasehold_packs.audits import again, ending, starting
-from leasehold_packs.audits.asking import Told, ask, ask_site
+from leasehold_packs.audits.asking import ask, ask_site
 from leasehold_packs.audits.begun import Begun
 from leasehold_packs.audits.options import Options
 from leasehold_packs.audits.rendering import chromium
+from leasehold_packs.audits.shown import shown
 from leasehold_packs.audits.starting import QUEUE
-from leasehold_packs.audits.visiting import AGENT, authorization, page_key, visit
+from leasehold_packs.audits.visiting import AGENT, authorization, digest, visit
 from leasehold_packs.audits.writing import add_urls, write_page
-from leasehold_packs.sitemaps import sitemap_pages
-from leasehold_packs.webfacts.sitemap import Entry
+from leasehold_packs.sitemaps import Listed, sitemap_pages
 
 app = Leasehold()
+#: Pages of one run that may be read at the same time.
+_AT_ONCE = 8
+#: Sitemaps that could not be read of which the events tell.
+_TOLD = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +43,10 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Page:
+    """A page by its key, in hexadecimal digits: its address may hold a secret, and payloads are shown."""
+
     run_id: UUID
-    url: str
+    key: str
     part: int = 1
 
 
@@ -55,7 +61,10 @@ class Kept:
 
 @dataclass(frozen=True, slots=True)
 class Begin:
-    url: str
+    """Of a site by its id, as ``audits schedule`` asks for it, or by its address."""
+
+    url: str | None = None
+    site_id: UUID | None = None
     options: Options = field(default_factory=Options)
     force: bool = False
 
@@ -64,8 +73,11 @@ class Begin:
 async def begin(ctx: Context, order: Begin) -> dict[str, Any]:
     """Start a run, as a schedule asks for it."""
     async with ctx.transaction() as tx:
+        url = order.url or await tx.fetchval("select url from leasehold_audits.site where site_id = $1", order.site_id)
+        if url is None:
+            raise Cancel("the site is gone")
         asked = await starting.begin(
-            tx, ctx.tenant_id, order.url, order.options, start=partial(_start, tx), force=order.force
+            tx, ctx.tenant_id, url, order.options, start=partial(_start, tx), force=order.force
         )
         return await tx.complete({"run_id": str(asked.run_id), "created": asked.created})
 
@@ -90,15 +102,23 @@ async def start(ctx: Context, order: Run) -> int:
             return await _give_up(ctx, run, f"{problem}: {problem.hint}")
     listed = run.options.only
     headers = authorization(await ctx.secret(run.options.secret) if run.options.secret else None)
-    named = await _sitemaps(ctx, run, headers) if run.options.sitemap or (run.options.sitemaps and not listed) else []
-    told = await ask_site(ctx, run.url, headers=headers)
+    named = (
+        await _sitemaps(ctx, run, headers) if run.options.sitemap or (run.options.sitemaps and not listed) else Listed()
+    )
+    told = await ask_site(ctx, run.url, since=run.begun_at, headers=headers)
+    if named.unread:
+        told["unread_sitemaps"] = named.unread
     async with ctx.transaction() as tx:
         await _tell(tx, run.run_id, "step_started", "crawl", "the crawl begins")
         await tx.execute("update leasehold_audits.run set told = $2 where run_id = $1", run.run_id, json.dumps(told))
         first = listed or ([] if run.options.sitemap else [run.url])
         found = await add_urls(tx, run, first, depth=0, source="seed")
         source = "seed" if run.options.sitemap else "sitemap"
-        found += await add_urls(tx, run, [entry.url for entry in named], depth=1, source=source)
+        pages = [entry.url for entry in named.pages[: run.options.max_pages]]
+        found += await add_urls(tx, run, pages, depth=1, source=source)
+        for address in named.unread[:_TOLD]:
+            words = shown(f"{address} could not be read: pages that it alone names are not known")
+            await _tell(tx, run.run_id, "warning", None, words)
         await _add_steps(tx, run, found)
         return await tx.complete(len(found))
 
@@ -129,11 +149,15 @@ async def _go_on(ctx: Context, run: Begun) -> int:
 async def page(ctx: Context, order: Page) -> dict[str, Any]:
     """Fetch, read and judge one page; the pages it links to become steps as this one ends."""
     run = await Begun.known(ctx, order)
-    if run.spent:
-        async with ctx.transaction() as tx:
-            return await tx.complete(await _leave(tx, run, order.url, run.spent))
+    async with ctx.transaction() as tx:
+        url = await tx.fetchval(
+            "select url from leasehold_audits.url where run_id = $1 and key = $2",
+            run.run_id, bytes.fromhex(order.key),
+        )  # fmt: skip
+        if run.spent:
+            return await tx.complete(await _leave(tx, run, order.key, run.spent))
     credentials = await ctx.secret(run.options.secret) if run.options.secret else None
-    visited = await visit(ctx, order.url, credentials=credentials, rendered=run.options.render)
+    visited = await visit(ctx, url, since=run.begun_at, credentials=credentials, rendered=run.options.render)
     if visited.body:
         await ctx.bodies.put(visited.body, visited.seen.visit.media_type or "application/octet-stream")
     async with ctx.transaction() as tx:
@@ -148,25 +172,29 @@ async def page(ctx: Context, order: Page) -> dict[str, Any]:
 @app.handler("audits.outside", queue=QUEUE, priority=3, attempts=2, timeout=120)
 async def outside(ctx: Context, order: Page) -> dict[str, Any]:
     """Ask politely whether a page of another site is there. It is not read, and no link of it is followed."""
-    await Begun.known(ctx, order)
-    return await _note(ctx, order.url, await ask(ctx, order.url))
+    return await _ask(ctx, order, is_image=False)
 
 
 @app.handler("audits.image", queue=QUEUE, priority=3, attempts=2, timeout=120)
 async def image(ctx: Context, order: Page) -> dict[str, Any]:
     """Ask politely how large an image is."""
-    await Begun.known(ctx, order)
-    return await _note(ctx, order.url, await ask(ctx, order.url, is_image=True))
+    return await _ask(ctx, order, is_image=True)
 
 
-async def _note(ctx: Context, url: str, told: Told) -> dict[str, Any]:
+async def _ask(ctx: Context, order: Page, *, is_image: bool) -> dict[str, Any]:
+    run, key = await Begun.known(ctx, order), bytes.fromhex(order.key)
+    async with ctx.transaction() as tx:
+        url = await tx.fetchval(
+            "select url from leasehold_audits.outside where tenant_id = $1 and key = $2", ctx.tenant_id, key
+        )
+    told = await ask(ctx, url, since=run.begun_at, is_image=is_image)
     async with ctx.transaction() as tx:
         await tx.execute(
             "update leasehold_audits.outside set status = $3, problem = $4, size = $5, checked_at = leasehold.now()"
             " where tenant_id = $1 and key = $2",
-            ctx.tenant_id, page_key(url), told.status, told.problem, told.size,
+            ctx.tenant_id, key, told.status, told.problem, told.size,
         )  # fmt: skip
-        return await tx.complete({"status": told.status, "problem": told.problem})
+        return await tx.complete({"status": told.status, "problem": shown(told.problem)})
 
 
 @app.handler("audits.again", queue=QUEUE)
@@ -177,7 +205,9 @@ async def judge_again(ctx: Context, order: Run) -> int:
         await _tell(tx, run.run_id, "step_started", "crawl", "pages that were kept are read")
         chunks = await again.chunks(tx, run.run_id, run.reread_of)
         steps = [
-            reread.step({"run_id": str(run.run_id), "part": run.part, "keys": keys}, on_failure="continue")
+            reread.step(
+                {"run_id": str(run.run_id), "part": run.part, "keys": keys}, on_failure="continue", **_line(run)
+            )
             for keys in chunks
         ]
         if steps:
@@ -211,10 +241,10 @@ async def relate(ctx: Context, order: Run) -> dict[str, Any]:
         await _tell(tx, order.run_id, "step_started", "relate", "pages are compared with each other", 90)
     try:
         async with ctx.transaction() as tx:
-            run = await Begun.load(tx, order)
-            ended = await ending.end_run(tx, order.run_id, run.url)
-            await _tell(tx, order.run_id, "step_done", "relate", "pages are compared", 99)
-            await _tell(tx, order.run_id, "status_changed", "succeeded", f"score {ended['score']:.2f}", 100)
+            ended = await ending.end_run(tx, await Begun.load(tx, order))
+            if "failed" not in ended:
+                await _tell(tx, order.run_id, "step_done", "relate", "pages are compared", 99)
+                await _tell(tx, order.run_id, "status_changed", "succeeded", f"score {ended['score']:.2f}", 100)
             return await tx.complete(ended)
     except Exception as problem:
         if ctx.attempt >= ctx.max_attempts and not isinstance(problem, Cancel):
@@ -228,22 +258,28 @@ async def _add_steps(
     tx: Transaction, run: Begun, pages: Sequence[str], outside_: Sequence[str] = (), images: Sequence[str] = ()
 ) -> None:
     def order(url: str) -> dict[str, Any]:
-        return {"run_id": str(run.run_id), "url": url, "part": run.part}
+        return {"run_id": str(run.run_id), "key": digest(url).hex(), "part": run.part}
 
+    asked = _line(run, " asked")
     steps = [
-        kind.step(order(url), on_failure="continue")
-        for kind, urls in ((page, pages), (outside, outside_), (image, images))
+        kind.step(order(url), on_failure="continue", **line)
+        for kind, urls, line in ((page, pages, _line(run)), (outside, outside_, asked), (image, images, asked))
         for url in urls
     ]
     if steps:
         await tx.add(group(steps))
 
 
-async def _leave(tx: Transaction, run: Begun, url: str, why: str) -> dict[str, Any]:
+def _line(run: Begun, of: str = "") -> dict[str, Any]:
+    """The jobs of a run stand in a line of their own, so that another run does not wait for all of them."""
+    return {"group": f"audits {run.run_id}{of}", "group_limit": _AT_ONCE}
+
+
+async def _leave(tx: Transaction, run: Begun, key: str, why: str) -> dict[str, Any]:
     await tx.execute(
         "update leasehold_audits.url set state = 'left', problem = $3"
         " where run_id = $1 and key = $2 and state = 'queued'",
-        run.run_id, page_key(url), why,
+        run.run_id, bytes.fromhex(key), why,
     )  # fmt: skip
     await _tell(tx, run.run_id, "warning", "limit", why)
     return {"state": "left", "status": None, "found": 0}
@@ -253,10 +289,10 @@ async def _tell(tx: Transaction, run_id: UUID, type_: str, step: str | None, wor
     await tx.execute("select leasehold_audits.tell($1, $2, $3, $4, null, $5)", run_id, type_, step, words, progress)
 
 
-async def _sitemaps(ctx: Context, run: Begun, headers: dict[str, str]) -> list[Entry]:
+async def _sitemaps(ctx: Context, run: Begun, headers: dict[str, str]) -> Listed:
     origin = re.match(r"https?://[^/]+", run.url)
     assert origin is not None
-    pages = await sitemap_pages(
+    return await sitemap_pages(
         ctx,
         origin[0],
         agent=AGENT,
@@ -264,4 +300,3 @@ async def _sitemaps(ctx: Context, run: Begun, headers: dict[str, str]) -> list[E
         given=run.options.sitemap,
         headers=headers,
     )
-    return pages[: run.options.max_pages]

@@ -10,6 +10,7 @@ from leasehold_packs.audits import report as reports
 from leasehold_packs.audits import requests
 from leasehold_packs.audits.options import Options
 from leasehold_packs.audits.recipe import checks
+from leasehold_packs.audits.shown import shown
 
 pages = web.pages("audits", title="Audits", templates="leasehold_packs.audits")
 _RUNS = 100
@@ -33,7 +34,7 @@ async def start(look: web.Look) -> web.Response | web.Page:
         async with look.tenant.transaction() as tx:
             asked = await requests.ask(tx, look.tenant.tenant_id, url, Options(), force=bool(look.said("force")))
             if asked.created:
-                await tx.log("audits.start", str(asked.run_id), {"url": url})
+                await tx.log("audits.start", str(asked.run_id), {"url": shown(url)})
     except BadInput as problem:
         return await _list(look, problem=str(problem), url_given=url)
     words = "The audit has begun." if asked.created else "The same audit runs, or has just ended: this is it."
@@ -86,8 +87,8 @@ async def audit(look: web.Look) -> web.Page:
     run_id = look.path_id("run_id")
     async with look.tenant.transaction() as tx:
         run = await requests.get_run(tx, run_id)
-        issues = await requests.list_issues(tx, run_id, limit=_ISSUES)
-        urls = await requests.list_urls(tx, run_id, limit=_PAGES + 1)
+        found = await requests.sample_issues(tx, run_id, each=_NAMED)
+        urls = await requests.list_urls(tx, run_id, limit=_PAGES)
         runs = await requests.list_runs(tx, site_id=run["site_id"], limit=_RUNS)
         events = await requests.list_events(tx, run_id, after=max(run["seq"] - _EVENTS, 0))
     earlier = [one for one in runs if one["created_at"] < run["created_at"] and one["score"] is not None]
@@ -101,11 +102,11 @@ async def audit(look: web.Look) -> web.Page:
         arithmetic=report.get("arithmetic"),
         terms=sorted(report.get("terms", []), key=lambda term: -term["taken"]),
         checks=checks(),
-        found=_by_check(issues),
-        named=_NAMED,
-        most=_ISSUES,
-        urls=urls[:_PAGES],
-        more_urls=len(urls) > _PAGES,
+        found=found,
+        urls=urls,
+        more_urls=urls.next_cursor is not None,
+        unread=report.get("unread"),
+        forbidden=report.get("forbidden", {}),
         earlier=earlier,
         events=events[::-1],
         changed=report.get("changed"),
@@ -122,7 +123,8 @@ async def check(look: web.Look) -> web.Page:
     async with look.tenant.transaction() as tx:
         run = await requests.get_run(tx, run_id)
         issues = await requests.list_issues(tx, run_id, check=name, limit=_ISSUES)
-    return look.show("audits_check.html", own_tenant=True, run=run, check=checks()[name], issues=issues, most=_ISSUES)
+        every = ((run["report"] or {}).get("checks") or {}).get(name, len(issues))
+    return look.show("audits_check.html", own_tenant=True, run=run, check=checks()[name], issues=issues, every=every)
 
 
 @pages.get("/audits/{run_id}/page", "jobs:read")
@@ -131,7 +133,7 @@ async def page(look: web.Look) -> web.Page:
     run_id = look.path_id("run_id")
     async with look.tenant.transaction() as tx:
         run = await requests.get_run(tx, run_id)
-        found = await requests.get_url(tx, run_id, look.query("url"))
+        found = await requests.get_url(tx, run_id, look.query("url") or None, key=look.query("key") or None)
     return look.show("audits_page.html", own_tenant=True, run=run, page=found, checks=checks(), most=_PAGES)
 
 
@@ -141,7 +143,7 @@ async def report(look: web.Look) -> web.Response:
     run_id = look.path_id("run_id")
     async with look.tenant.transaction() as tx:
         run = await requests.get_run(tx, run_id)
-        found = await requests.list_issues(tx, run_id, limit=100_000)
+        found = await requests.sample_issues(tx, run_id, each=reports.SHOWN)
         site_ = await requests.get_site(tx, run["site_id"])
     return web.Response(reports.as_html(run, site_["url"], found), headers=reports.PAGE, media_type="text/html")
 
@@ -227,13 +229,6 @@ def _line(scores: list[float]) -> str:
     if len(scores) < 2:
         return ""
     return " ".join(f"{100 * n / (len(scores) - 1):.1f},{28 - 0.26 * score:.1f}" for n, score in enumerate(scores))
-
-
-def _by_check(issues: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
-    found: dict[str, list[dict[str, Any]]] = {}
-    for issue in issues:
-        found.setdefault(issue["check_id"], []).append(issue)
-    return found
 
 
 def _id(text: str) -> UUID:

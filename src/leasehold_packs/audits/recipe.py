@@ -26,7 +26,11 @@ _WEIGHTS = {Severity.CRITICAL: 40, Severity.HIGH: 15, Severity.MEDIUM: 6, Severi
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Check:
-    """What is looked for. ``scope`` says who looks: a function of one page, a relation between pages, or the crawl."""
+    """What is looked for. ``scope`` says who looks: a function of one page, a relation between pages, or the crawl.
+
+    ``of`` says of which pages: "all", "indexable", which search engines may list, or "listed", of those the ones that
+    name no other page as canonical. One that needs the whole page is not looked for in a part of it.
+    """
 
     id: str
     group: str
@@ -35,6 +39,8 @@ class Check:
     title: str
     why: str
     how: str
+    of: str = "all"
+    whole: bool = False
 
 
 @cache

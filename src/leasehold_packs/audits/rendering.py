@@ -9,6 +9,7 @@ import asyncio
 import os
 import shutil
 from contextlib import suppress
+from datetime import datetime
 from functools import cache
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
@@ -61,7 +62,7 @@ def chromium() -> str:
     return found
 
 
-async def render(ctx: Context, fetched: Fetched, *, agent: str, headers: dict[str, str]) -> bytes:
+async def render(ctx: Context, fetched: Fetched, *, since: datetime, agent: str, headers: dict[str, str]) -> bytes:
     """The page after its scripts have run, in UTF-8. ``headers`` go to its own site alone."""
     from playwright.async_api import Error, async_playwright
 
@@ -73,7 +74,7 @@ async def render(ctx: Context, fetched: Fetched, *, agent: str, headers: dict[st
         )
         try:
             context = await browser.new_context(user_agent=agent, service_workers="block", accept_downloads=False)
-            page = await _Guard(ctx, fetched, agent=agent, headers=headers).opened(context)
+            page = await _Guard(ctx, fetched, since=since, agent=agent, headers=headers).opened(context)
             with suppress(Error):  # too slow, or led away: what is there is taken
                 await page.goto(fetched.url, wait_until="networkidle", timeout=PATIENCE_S * 1000)
             return (await page.content()).encode("utf-8", "replace")
@@ -84,8 +85,9 @@ async def render(ctx: Context, fetched: Fetched, *, agent: str, headers: dict[st
 class _Guard:
     """Answers what one page asks for."""
 
-    def __init__(self, ctx: Context, fetched: Fetched, *, agent: str, headers: dict[str, str]) -> None:
-        self._ctx, self._fetched, self._agent, self._headers = ctx, fetched, agent, headers
+    def __init__(self, ctx: Context, fetched: Fetched, *, since: datetime, agent: str, headers: dict[str, str]) -> None:
+        self._ctx, self._fetched, self._since = ctx, fetched, since
+        self._agent, self._headers = agent, headers
         self._origin = _origin(fetched.url)
         self._asked = 0
 
@@ -116,7 +118,13 @@ class _Guard:
         headers = self._headers if _origin(request.url) == self._origin else {}
         with suppress(FetchError, Snooze):
             return await self._ctx.fetch(
-                request.url, polite=True, agent=self._agent, headers=headers, max_bytes=_MOST_BYTES, truncate=True
+                request.url,
+                polite=True,
+                rules_since=self._since,
+                agent=self._agent,
+                headers=headers,
+                max_bytes=_MOST_BYTES,
+                truncate=True,
             )
         return None
 

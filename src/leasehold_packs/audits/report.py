@@ -1,10 +1,9 @@
 """A run as a report: JSON, CSV, or a page to read and to print that needs no script."""
 
-import csv
-import io
 from html import escape
 from typing import Any
 
+from leasehold.reports.cells import csv_line
 from leasehold_packs.audits.recipe import checks
 
 _STYLE = """
@@ -19,19 +18,20 @@ table { border-collapse: collapse } td, th { text-align: left; padding: .2rem .8
 @media print { :root { --dim: #595959 } html { background: #fff; color: #111 }
 body { margin: 0; max-width: none } a { text-decoration: none } }
 """
-_SHOWN = 20
+#: Pages that are named with each check.
+SHOWN = 20
 
 
-def as_csv(issues: list[dict[str, Any]]) -> str:
-    """One line for each issue. A cell never begins like a formula."""
-    out = io.StringIO()
-    writer = csv.writer(out)
-    writer.writerow(["severity", "check", "title", "url", "evidence"])
+def as_csv(issues: list[dict[str, Any]], *, left_out: int = 0) -> str:
+    """One line for each issue, and a last one if there are more."""
+    lines = [csv_line(["severity", "check", "title", "url", "state", "evidence"])]
     for issue in issues:
         title = checks()[issue["check_id"]].title
-        row = [issue["severity"], issue["check_id"], title, issue["url"], str(issue["evidence"])]
-        writer.writerow([f"'{cell}" if cell[:1] in "=+-@\t\r" else cell for cell in row])
-    return out.getvalue()
+        found = (issue["severity"], issue["check_id"], title, issue["url"], issue["state"], issue["evidence"])
+        lines.append(csv_line(found))
+    if left_out:
+        lines.append(csv_line(["", "", f"{left_out} more issues are left out", "", "", ""]))
+    return "".join(lines)
 
 
 #: The page has its style within itself, to be kept and printed; nothing else of it may run or be fetched.
@@ -40,32 +40,44 @@ PAGE = {
 }
 
 
-def as_html(run: dict[str, Any], url: str, issues: list[dict[str, Any]]) -> str:
-    """Each check once, with what, why and how, and the pages that have it."""
+def as_html(run: dict[str, Any], url: str, found: list[dict[str, Any]]) -> str:
+    """Each check once, with what, why and how, and the first of the pages that have it."""
     report = run["report"] or {}
-    by_check: dict[str, list[dict[str, Any]]] = {}
-    for issue in issues:
-        by_check.setdefault(issue["check_id"], []).append(issue)
     body = [
         f"<h1>Audit of {escape(url)}</h1>",
         f"<p class=dim>{run['created_at']:%Y-%m-%d %H:%M} UTC · {run['pages']} pages · recipe {run['recipe']}</p>",
         f"<p class=score>{run['score'] if run['score'] is not None else '–'}</p>",
-        f"<p>{escape(report.get('arithmetic', ''))}</p>",
+        f"<p>{escape(report.get('arithmetic') or run['reason'] or '')}</p>",
+        _unknown(report),
         _terms(report.get("terms", [])),
-        *[_section(name, found) for name, found in by_check.items()],
+        *[_section(one) for one in found],
     ]
     head = f"<meta charset=utf-8><meta name=viewport content='width=device-width'><title>Audit of {escape(url)}</title>"
     head += f"<style>{_STYLE}</style>"
     return f"<!doctype html><html lang=en><head>{head}</head><body><main>{''.join(body)}</main></body></html>"
 
 
-def _section(name: str, found: list[dict[str, Any]]) -> str:
-    check = checks()[name]
-    pages = "".join(f"<li><code>{escape(issue['url'])}</code></li>" for issue in found[:_SHOWN])
-    more = f"<p class=dim>and {len(found) - _SHOWN} more</p>" if len(found) > _SHOWN else ""
-    title = f"{escape(check.title)} <span class=tag>{check.severity}</span> <span class=dim>{len(found)}</span>"
+def _unknown(report: dict[str, Any]) -> str:
+    """What the audit says nothing of."""
+    unread = report.get("unread")
+    words = [f"{unread} pages could not be read: what is known of them stays as it was."] if unread else []
+    words += [f"Not read, as {rule}: {n}." for rule, n in report.get("forbidden", {}).items()]
+    return "".join(f"<p>{escape(one)}</p>" for one in words)
+
+
+def _section(found: dict[str, Any]) -> str:
+    check = checks()[found["check_id"]]
+    issues, left = found["issues"], found["pages"] - len(found["issues"])
+    pages = "".join(f"<li><code>{escape(one['url'])}</code>{_accepted(one)}</li>" for one in issues)
+    more = f"<p class=dim>and {left} more</p>" if left else ""
+    told = f"{found['pages']}, {found['accepted']} accepted" if found["accepted"] else f"{found['pages']}"
+    title = f"{escape(check.title)} <span class=tag>{check.severity}</span> <span class=dim>{told}</span>"
     advice = f"<p>{escape(check.why)}<br>{escape(check.how)}</p>"
-    return f"<section id={name}><h2>{title}</h2>{advice}<ul>{pages}</ul>{more}</section>"
+    return f"<section id={check.id}><h2>{title}</h2>{advice}<ul>{pages}</ul>{more}</section>"
+
+
+def _accepted(issue: dict[str, Any]) -> str:
+    return " <span class=dim>accepted</span>" if issue["state"] == "accepted" else ""
 
 
 def _terms(terms: list[dict[str, Any]]) -> str:

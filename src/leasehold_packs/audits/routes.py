@@ -9,17 +9,19 @@ from fastapi import Query
 from pydantic import BaseModel, ConfigDict, Field
 
 from leasehold import web
+from leasehold.errors import BadInput
 from leasehold_packs.audits import report, requests, stream, timing
 from leasehold_packs.audits.options import Options
 from leasehold_packs.audits.recipe import VERSION, checks
+from leasehold_packs.audits.shown import shown
 
 routes = web.routes("audits")
 READ = web.needs("jobs:read")
 WRITE = web.needs("jobs:write")
 Severity = Literal["critical", "high", "medium", "low"]
 Limit = Annotated[int, Query(ge=1, le=1000)]
+Cursor = Annotated[str | None, Query(max_length=200)]
 FindingState = Literal["new", "open", "fixed", "regressed", "accepted"]
-_EVERYTHING = 100_000
 _STREAM: dict[int | str, dict[str, Any]] = {
     200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}, "description": "The stream"},
     204: {"description": "The end was seen: the browser need not come back"},
@@ -73,7 +75,7 @@ async def create(tenant: web.Tenant, body: AuditRequest, idempotency_key: web.Id
     async def operate(tx: web.Transaction) -> web.Answer:
         asked = await requests.ask(tx, tenant.tenant_id, body.url, body.options, force=body.force)
         if asked.created:
-            await tx.log("audits.start", str(asked.run_id), {"url": body.url})
+            await tx.log("audits.start", str(asked.run_id), {"url": shown(body.url)})
         headers = {"Location": f"/v1/audits/{asked.run_id}"}
         return web.Answer(status=202 if asked.created else 200, value=asdict(asked), headers=headers)
 
@@ -107,10 +109,12 @@ async def findings(
     tenant: web.Tenant,
     site_id: UUID,
     state: FindingState | None = None,
+    cursor: Cursor = None,
     limit: Limit = 1000,
 ) -> web.Response:
     async with tenant.transaction() as tx:
-        return web.answer({"data": await requests.list_findings(tx, site_id, state=state, limit=limit)})
+        found = await requests.list_findings(tx, site_id, state=state, cursor=cursor, limit=limit)
+        return web.answer(found.told())
 
 
 @routes.put(
@@ -121,8 +125,8 @@ async def findings(
 )
 async def put_schedule(tenant: web.Tenant, site_id: UUID, body: Timetable) -> web.Response:
     async with tenant.transaction() as tx:
-        site = await requests.get_site(tx, site_id)
-    made = await timing.put(tenant.client, site_id, site["url"], body.options, cron=body.cron, zone=body.zone)
+        await requests.get_site(tx, site_id)
+    made = await timing.put(tenant.client, site_id, body.options, cron=body.cron, zone=body.zone)
     async with tenant.transaction() as tx:
         await tx.log("audits.schedule", str(site_id), {"cron": body.cron, "zone": body.zone})
     return web.answer(made)
@@ -228,11 +232,14 @@ async def issues(
     severity: Severity | None = None,
     check: Annotated[str | None, Query(max_length=50)] = None,
     state: FindingState | None = None,
+    cursor: Cursor = None,
     limit: Limit = 1000,
 ) -> web.Response:
     async with tenant.transaction() as tx:
-        found = await requests.list_issues(tx, run_id, check=check, severity=severity, state=state, limit=limit)
-        return web.answer({"data": found})
+        found = await requests.list_issues(
+            tx, run_id, check=check, severity=severity, state=state, cursor=cursor, limit=limit
+        )
+        return web.answer(found.told())
 
 
 @routes.get("/v1/audits/{run_id}/urls", operation_id="audits.urls", summary="The pages it met", openapi_extra=READ)
@@ -242,19 +249,27 @@ async def urls(
     state: Literal["queued", "fetched", "failed", "blocked", "left"] | None = None,
     status: Annotated[int | None, Query(ge=100, le=999)] = None,
     depth: Annotated[int | None, Query(ge=0, le=1000)] = None,
+    cursor: Cursor = None,
     limit: Limit = 1000,
 ) -> web.Response:
     async with tenant.transaction() as tx:
-        found = await requests.list_urls(tx, run_id, state=state, status=status, depth=depth, limit=limit)
-        return web.answer({"data": found})
+        found = await requests.list_urls(
+            tx, run_id, state=state, status=status, depth=depth, cursor=cursor, limit=limit
+        )
+        return web.answer(found.told())
 
 
 @routes.get("/v1/audits/{run_id}/url", operation_id="audits.url", summary="All about one page", openapi_extra=READ)
 async def url(
-    tenant: web.Tenant, run_id: UUID, url: Annotated[str, Query(min_length=1, max_length=2000)]
+    tenant: web.Tenant,
+    run_id: UUID,
+    url: Annotated[str | None, Query(min_length=1, max_length=2000)] = None,
+    key: Annotated[str | None, Query(min_length=64, max_length=64, description="As it was listed.")] = None,
 ) -> web.Response:
+    if (url is None) == (key is None):
+        raise BadInput("a page is asked for by its url or by its key", hint="give one of the two")
     async with tenant.transaction() as tx:
-        return web.answer(await requests.get_url(tx, run_id, url))
+        return web.answer(await requests.get_url(tx, run_id, url, key=key))
 
 
 @routes.get(
@@ -266,15 +281,15 @@ async def url(
 async def get_report(tenant: web.Tenant, run_id: UUID, form: Literal["html", "json", "csv"]) -> web.Response:
     async with tenant.transaction() as tx:
         run = await requests.get_run(tx, run_id)
-        found = await requests.list_issues(tx, run_id, limit=_EVERYTHING)
-        site: str = await tx.fetchval("select url from leasehold_audits.site where site_id = $1", run["site_id"])
-    match form:
-        case "html":
-            return web.Response(report.as_html(run, site, found), headers=report.PAGE, media_type="text/html")
-        case "csv":
-            return web.Response(report.as_csv(found), media_type="text/csv")
-    value: dict[str, Any] = run | {"url": site, "issues": found}
-    return web.answer(value)
+        site = (await requests.get_site(tx, run["site_id"]))["url"]
+        if form == "html":
+            sample = await requests.sample_issues(tx, run_id, each=report.SHOWN)
+            page = report.as_html(run, site, sample)
+            return web.Response(page, headers=report.PAGE, media_type="text/html")
+        found, left_out = await requests.all_issues(tx, run_id)
+    if form == "csv":
+        return web.Response(report.as_csv(found, left_out=left_out), media_type="text/csv")
+    return web.answer(run | {"url": site, "issues": found, "issues_left_out": left_out})
 
 
 @routes.get(

@@ -1,13 +1,16 @@
 """One page as a crawl met it: what was asked, what came back, what stands in it."""
 
+import re
 from dataclasses import dataclass, field
 from functools import cached_property
 from urllib.parse import urlsplit
 
-from leasehold_packs.webfacts.page import Page, read_page
+from leasehold_packs.webfacts.page import Page, read_page, resolve
 from leasehold_packs.webfacts.structured import Structured, read_structured
+from leasehold_packs.webfacts.url_key import plain_url
 
 _HTML = ("text/html", "application/xhtml+xml")
+_CANONICAL = re.compile(r"<([^>]*)>\s*;[^,]*\brel\s*=\s*\"?canonical\"?", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,6 +26,7 @@ class Visit:
     size: int = 0
     problem: str | None = None
     is_rendered: bool = False  # by a browser, which then writes UTF-8
+    is_cut: bool = False  # at the limit of bytes
 
     def header(self, name: str) -> str | None:
         return ", ".join(value for given, value in self.headers if given == name) or None
@@ -58,6 +62,26 @@ class Seen:
     def page(self) -> Page:
         tags = [value for name, value in self.visit.headers if name == "x-robots-tag"]
         return read_page(self.text, url=self.visit.address, agent=self.agent, x_robots_tag=tags)
+
+    @cached_property
+    def canonical_in_header(self) -> str | None:
+        found = _CANONICAL.search(self.visit.header("link") or "")
+        return resolve(found[1], self.visit.address) if found else None
+
+    @property
+    def canonical(self) -> str | None:
+        """The address that the page says counts instead of its own; that may be its own."""
+        return self.page.canonical or self.canonical_in_header
+
+    @cached_property
+    def standing(self) -> str:
+        """For which checks it counts: "listed" if search engines list it under its own address, else "indexable" if
+        they may read it, else only "all".
+        """
+        if not self.page.may_be_listed:
+            return "all"
+        own = plain_url(self.canonical) in (None, plain_url(self.visit.address))
+        return "listed" if own else "indexable"
 
     @cached_property
     def structured(self) -> Structured:

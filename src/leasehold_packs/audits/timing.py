@@ -13,9 +13,12 @@ from leasehold_packs.audits.options import Options
 from leasehold_packs.audits.starting import QUEUE
 
 
-async def put(client: Any, site_id: UUID, url: str, options: Options, *, cron: str, zone: str) -> dict[str, Any]:
-    """Audit the site whenever the cron line says so; asking again changes the schedule that is there."""
-    order = {"url": url, "options": asdict(options)}
+async def put(client: Any, site_id: UUID, options: Options, *, cron: str, zone: str) -> dict[str, Any]:
+    """Audit the site whenever the cron line says so; asking again changes the schedule that is there.
+
+    The site is named by its id: everybody who may see schedules sees their payloads.
+    """
+    order = {"site_id": str(site_id), "options": asdict(options)}
     made = await client.schedules.put(name_of(site_id), "audits.begin", order, cron=cron, zone=zone, queue=QUEUE)
     return {"schedule": name_of(site_id), "cron": cron, "zone": zone, "next_at": made.next_at}
 

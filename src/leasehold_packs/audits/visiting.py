@@ -4,22 +4,24 @@ import json
 from base64 import b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from datetime import datetime
 from hashlib import sha256
 from typing import Any
 
-from leasehold import Context, Fetched
-from leasehold.errors import BadInput, FetchDisallowed, FetchError
+from leasehold import Context, Fetched, Retry
+from leasehold.errors import FetchDisallowed, FetchError
 from leasehold_packs.audits.checks import evaluate
+from leasehold_packs.audits.recipe import Check, checks
 from leasehold_packs.audits.rendering import render
 from leasehold_packs.audits.seen import Seen, Visit
 from leasehold_packs.webfacts.decode import decode
 from leasehold_packs.webfacts.simhash import signed, simhash
-from leasehold_packs.webfacts.url_key import url_key
+from leasehold_packs.webfacts.url_key import plain_url
 
 #: Whom sites see.
 AGENT = "LeaseholdAudit"
 MAX_BYTES = 5_000_000
+_LONGEST_REST_S = 60.0
 _TEXT = ("text/", "application/xhtml")
 
 
@@ -45,28 +47,49 @@ class Visited:
         if self.state == "blocked":
             return {"robots_blocked": {"rule": self.seen.visit.problem}}
         found = evaluate(self.seen)
-        if not self.is_redirect:
-            return found
-        return {name: found[name] for name in ("redirect_chain", "redirect_loop") if name in found}
+        if self.is_redirect:
+            return {name: found[name] for name in ("redirect_chain", "redirect_loop") if name in found}
+        return {name: one for name, one in found.items() if self._is_meant(checks()[name])}
+
+    def _is_meant(self, check: Check) -> bool:
+        """Faults of what is found by searching mean nothing on a page that is not to be found, and what a page lacks
+        may stand in the rest of it, which was cut off.
+        """
+        if check.whole and self.seen.visit.is_cut:
+            return False
+        return check.of == "all" or self.seen.standing in (check.of, "listed")
 
 
-async def visit(ctx: Context, url: str, *, credentials: str | None = None, rendered: bool = False) -> Visited:
-    """Ask a site for a page, politely. A passing problem is raised as long as another attempt is left."""
+async def visit(
+    ctx: Context, url: str, *, since: datetime, credentials: str | None = None, rendered: bool = False
+) -> Visited:
+    """Ask a site for a page, politely, by rules that were not read before ``since``.
+
+    A passing problem is raised as long as another attempt is left.
+    """
     headers = authorization(credentials)
     try:
-        fetched = await ctx.fetch(url, polite=True, agent=AGENT, headers=headers, max_bytes=MAX_BYTES, truncate=True)
+        fetched = await ctx.fetch(
+            url, polite=True, rules_since=since, agent=AGENT, headers=headers, max_bytes=MAX_BYTES, truncate=True
+        )
     except FetchDisallowed as problem:
         return _unread("blocked", url, problem.why)
     except FetchError as problem:
         if problem.transient and ctx.attempt < ctx.max_attempts:
             raise
         return _unread("failed", url, str(problem))
-    if fetched.status >= 500 and ctx.attempt < ctx.max_attempts:
-        raise RuntimeError(f"{url} answered {fetched.status}")
+    if (fetched.status >= 500 or fetched.status == 429) and ctx.attempt < ctx.max_attempts:
+        raise Retry(f"{url} answered {fetched.status}", after=_rest_s(fetched))
     visited = read(url, fetched)
     if rendered and visited.is_page:
-        return read(url, fetched, rendered=await render(ctx, fetched, agent=AGENT, headers=headers))
+        return read(url, fetched, rendered=await render(ctx, fetched, since=since, agent=AGENT, headers=headers))
     return visited
+
+
+def _rest_s(fetched: Fetched) -> float | None:
+    """For how long the site wants to be left alone."""
+    given = fetched.header("retry-after") or ""
+    return min(float(given), _LONGEST_REST_S) if given.isdecimal() and len(given) < 10 else None
 
 
 def authorization(credentials: str | None) -> dict[str, str]:
@@ -85,6 +108,7 @@ def read(url: str, fetched: Fetched, *, rendered: bytes | None = None) -> Visite
         first_byte_ms=fetched.timings.head * 1000,
         size=len(fetched.body),
         is_rendered=rendered is not None,
+        is_cut=fetched.truncated,
     )
     if rendered is None:
         return Visited(state="fetched", seen=_seen(visit, fetched.body), body=fetched.body, digest=fetched.sha256)
@@ -105,6 +129,7 @@ def read_again(row: Mapping[str, Any], body: bytes) -> Visited:
         size=row["bytes"],
         problem=row["problem"],
         is_rendered=answer.get("is_rendered", False),
+        is_cut=answer.get("is_cut", False),
     )
     return Visited(state=row["state"], seen=_seen(visit, body), digest=row["body"])
 
@@ -123,15 +148,6 @@ def page_key(url: str | None) -> bytes | None:
     """What a page's row is found by; None for what is no page."""
     plain = plain_url(url)
     return digest(plain) if plain else None
-
-
-@lru_cache(maxsize=20_000)  # the pages of a site lead to each other
-def plain_url(url: str | None) -> str | None:
-    """The one spelling of a page's address; None for what is no page."""
-    try:
-        return url_key(url) if url else None
-    except BadInput:
-        return None
 
 
 def digest(plain: str) -> bytes:
@@ -163,6 +179,7 @@ def facts(visited: Visited) -> dict[str, Any]:
             "hops": visit.hops,
             "final_url": visit.final_url,
             "is_rendered": visit.is_rendered,
+            "is_cut": visit.is_cut,
         },
         "body": visited.digest,
         "bytes": visit.size,
@@ -173,17 +190,17 @@ def facts(visited: Visited) -> dict[str, Any]:
 
 
 def _of_page(seen: Seen) -> dict[str, Any]:
-    page = seen.page
+    page, is_cut = seen.page, seen.visit.is_cut
     near = simhash(page.text)
     return {
         "title": page.title,
         "description": page.description,
-        "canonical": hex_key(page.canonical),
-        "indexable": page.robots.index,
+        "canonical": hex_key(seen.canonical),
+        "indexable": page.may_be_listed,
         "words": page.words,
-        "content": hexed(sha256(page.text.encode("utf-8", "replace")).digest()),
-        "simhash": None if near is None else signed(near),
-        "anchors": sorted(set(page.anchors)),
+        "content": None if is_cut else hexed(sha256(page.text.encode("utf-8", "replace")).digest()),
+        "simhash": None if near is None or is_cut else signed(near),
+        "anchors": None if is_cut else sorted(set(page.anchors)),
         "lang": page.lang[:100] if page.lang else None,
         "has_icon": page.has_icon,
     }

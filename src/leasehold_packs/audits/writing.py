@@ -7,8 +7,10 @@ from typing import Any
 from leasehold import Cancel, Transaction
 from leasehold_packs.audits.begun import Begun
 from leasehold_packs.audits.recipe import checks
-from leasehold_packs.audits.visiting import Visited, digest, facts, hex_key, hexed, page_key, plain_url
+from leasehold_packs.audits.shown import shown
+from leasehold_packs.audits.visiting import Visited, digest, facts, hex_key, hexed, page_key
 from leasehold_packs.webfacts.page import Link
+from leasehold_packs.webfacts.url_key import plain_url
 
 _WORDS = 200
 
@@ -127,17 +129,21 @@ def _redirected(run: Begun, visited: Visited) -> list[dict[str, Any]]:
 
 
 def _followed(run: Begun, visited: Visited, targets: list[_Target]) -> list[dict[str, Any]]:
-    if not visited.is_page or run.options.is_listed or not visited.seen.page.robots.follow:
+    """Where its links lead, and the pages that it names as canonical or as translations, which nobody may link to."""
+    if not visited.is_page or run.options.is_listed:
         return []
-    links = {to.key: to.plain for to in targets if to.is_inside and not to.link.nofollow}
-    return [{"key": key, "url": plain} for key, plain in links.items() if run.options.covers(plain, run.url)]
+    page = visited.seen.page
+    links = [to.plain for to in targets if to.is_inside and not to.link.nofollow] if page.robots.follow else []
+    named = map(plain_url, (visited.seen.canonical, *(one.url for one in page.alternates)))
+    urls = dict.fromkeys((*links, *filter(None, named)))
+    return [{"key": hexed(digest(url)), "url": url} for url in urls if run.options.covers(url, run.url)]
 
 
 def _trouble(visited: Visited) -> dict[str, Any]:
     seen = visited.seen.visit
     if visited.state == "blocked":
-        return {"trouble": {"type": "warning", "message": f"{seen.url} is not read: {seen.problem}"}}
+        return {"trouble": {"type": "warning", "message": shown(f"{seen.url} is not read: {seen.problem}")}}
     if visited.state == "failed" or (seen.status or 0) >= 400:
         why = seen.problem or f"answered {seen.status}"
-        return {"trouble": {"type": "error", "message": f"{seen.url}: {why}"}}
+        return {"trouble": {"type": "error", "message": shown(f"{seen.url}: {why}")}}
     return {}

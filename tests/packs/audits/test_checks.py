@@ -56,6 +56,7 @@ FAULTY = {
     "redirect_chain": seen(hops=(("https://a.example/", 301), ("https://b.example/", 301))),
     "slow_first_byte": seen(first_byte_ms=900.0),
     "large_body": seen(size=2_000_001),
+    "page_cut": seen(is_cut=True),
     "insecure_scheme": seen(url="http://shop.example/lamps"),
     "mixed_content": seen(body=BODY + '<script src="http://cdn.example/x.js"></script>'),
     "wrong_media_type": seen(headers={"content-type": "text/plain"}),
@@ -114,6 +115,38 @@ FAULTY = {
     "meta_in_body": seen(body=BODY + '<meta name="robots" content="noarchive">'),
     "duplicate_ids": seen(body=BODY + '<p id="text"></p>'),
 }
+PRICED = '{"@context": "https://schema.org", "@type": "Product", "name": "Lamp", "offers": %s}'
+#: Faults that only look like a page without them.
+HIDDEN = [
+    ("noindex", seen(HEAD + '<meta name="googlebot" content="noindex">')),
+    ("noindex", seen(HEAD + '<meta name="BingBot" content="none">')),
+    ("noindex", seen(headers={"x-robots-tag": "otherbot: nofollow, googlebot: noindex"})),
+    ("hreflang_invalid", seen(HEAD + f'<link rel="alternate" hreflang="en-UK" href="{URL}">')),
+    ("lang_invalid", seen(lang=' lang="eng"')),
+    ("json_ld_invalid", seen(body=BODY + LD + '{"@type": "WebSite", "name": "Lamps",}</script>')),
+    ("json_ld_invalid", seen(body=BODY + LD + '// lamps\n{"@type": "WebSite"}</script>')),
+    ("json_ld_invalid", seen(body=BODY + LD + '{"@type": "WebSite", "name": "two\nlines"}</script>')),
+    ("json_ld_invalid", seen(body=BODY + LD + '{"@type": "WebSite", "x": NaN}</script>')),
+    ("structured_incomplete", seen(body=BODY + LD + PRICED % '{"@type": "Offer"}' + "</script>")),
+    ("structured_incomplete", seen(body=BODY + LD + PRICED % '{"price": ""}' + "</script>")),
+    ("structured_incomplete", seen(body=BODY + LD + PRICED % '[{"price": 1}, {"sku": 2}]' + "</script>")),
+    (
+        "structured_incomplete",
+        seen(body=BODY + LD + PRICED % '{"@type": "AggregateOffer", "offerCount": 3}' + "</script>"),
+    ),
+]
+#: What only looks like a fault.
+SOUND = [
+    seen(HEAD + '<meta name="googlebot" content="index">'),
+    seen(headers={"x-robots-tag": "otherbot: noindex, nofollow"}),
+    seen(body=BODY + LD + '//<![CDATA[\n{"@type": "WebSite"}\n//]]></script>'),
+    seen(body=BODY + LD + '<!-- {"@type": "WebSite"} --></script>'),
+    seen(body=BODY + LD + PRICED % '{"price": 0}' + "</script>"),
+    seen(body=BODY + LD + PRICED % '{"lowPrice": "1.00", "highPrice": "2.00"}' + "</script>"),
+    seen(body=BODY + LD + PRICED % '{"priceSpecification": [{"price": "1.00"}]}' + "</script>"),
+    seen(body=BODY + LD + PRICED % '{"@id": "https://shop.example/offer"}' + "</script>"),
+    seen(body=BODY + LD + PRICED % '{"offers": [{"price": 1}, {"price": 2}]}' + "</script>"),
+]
 #: What a fault brings with it by its nature.
 BRINGS = {"insecure_scheme": {"form_insecure", "hreflang_no_self"}, "link_localhost": {"link_insecure"}}
 
@@ -134,6 +167,16 @@ def test_each_fault_is_found_and_nothing_else(name: str) -> None:
     found = set(evaluate(FAULTY[name]))
     assert name in found
     assert found - {name} <= BRINGS.get(name, set())
+
+
+@pytest.mark.parametrize(("name", "page"), HIDDEN)
+def test_a_fault_that_is_easily_missed_is_found(name: str, page: Seen) -> None:
+    assert set(evaluate(page)) == {name}
+
+
+@pytest.mark.parametrize("page", SOUND)
+def test_what_looks_like_a_fault_is_none(page: Seen) -> None:
+    assert evaluate(page) == {}
 
 
 def test_every_check_of_the_recipe_has_somebody_who_looks_and_a_test() -> None:
@@ -157,11 +200,13 @@ def test_evidence_is_bounded_whatever_the_page_holds() -> None:
     assert len(str(evidence)) < 20_000
 
 
-@pytest.mark.parametrize("tag", ["de", "pt-BR", "zh-Hans-TW", "es-419", "DE", "gsw", "de-CH-1996"])
+@pytest.mark.parametrize("tag", ["de", "pt-BR", "zh-Hans-TW", "es-419", "DE", "gsw", "de-CH-1996", "uk-UA"])
 def test_languages_that_are_ones(tag: str) -> None:
     assert is_language(tag)
 
 
-@pytest.mark.parametrize("tag", ["xx", "english", "en_US", "", "de-", "-de", "d", "de DE"])
+@pytest.mark.parametrize(
+    "tag", ["xx", "english", "en_US", "", "de-", "-de", "d", "de DE", "en-UK", "eng", "de-EU", "zh-Hant-UK"]
+)
 def test_languages_that_are_none(tag: str) -> None:
     assert not is_language(tag)

@@ -24,16 +24,17 @@ __all__ = ["auditing"]
 
 @asynccontextmanager
 async def visiting(cell: Cell) -> AsyncIterator[httpx.AsyncClient]:
-    """The dashboard with the pack, as tenant a."""
+    """The dashboard and the API with the pack, as tenant a."""
     key = keys.make("live")
     async with cell.database(Role.OPERATOR, connections=1) as db:
         scopes = ["jobs:read", "jobs:write"]
         await create_key(db, cell.tenant_a, key, Peppers([PEPPER]), name="test", scopes=scopes, expires_at=None)
     async with open_services(settings_of(cell), loopback=True) as services:
-        app = create_app(services)
-        dashboard.mount(app, [Found(pack=pack, distribution="leasehold", version="0")])
+        found = [Found(pack=pack, distribution="leasehold", version="0")]
+        app = create_app(services, found)
+        dashboard.mount(app, found)
         transport = httpx.ASGITransport(app)
-        async with httpx.AsyncClient(transport=transport, base_url="http://test", headers=bearer(key)) as client:
+        async with httpx.AsyncClient(transport=transport, base_url="http://localhost", headers=bearer(key)) as client:
             yield client
 
 

@@ -36,7 +36,7 @@ async def api(cell: Cell) -> AsyncIterator[httpx.AsyncClient]:
         app = create_app(services, [FOUND])
         dashboard.mount(app, [FOUND])
         transport = httpx.ASGITransport(app)
-        async with httpx.AsyncClient(transport=transport, base_url="http://api.example", headers=headers) as client:
+        async with httpx.AsyncClient(transport=transport, base_url="http://localhost", headers=headers) as client:
             yield client
 
 
@@ -70,7 +70,8 @@ async def test_an_audit_is_told_as_it_goes_and_goes_on_where_a_reader_was(
         site.go.set()
         messages = await reading
         whole = await told(api, asked.run_id, after="0")
-        numbers = [int(one["id"]) for one in messages]
+        numbers = [int(one["id"]) for one in messages[:-1]]
+        assert messages[-1]["id"] == f"{numbers[-1]}-end"
         assert (messages[0]["event"], messages[-1]["event"], numbers) == ("state", "end", sorted(numbers))
         assert messages[-1]["data"]["progress"] == 100
         events = [one["data"] for one in whole if one["event"] == "patch"]
@@ -87,6 +88,7 @@ async def test_an_audit_is_told_as_it_goes_and_goes_on_where_a_reader_was(
         rest = await told(api, asked.run_id, after=half)
         assert [one["id"] for one in whole[: len(whole) // 2 + 1] + rest] == [one["id"] for one in whole]
         assert [one["event"] for one in await told(api, asked.run_id, after="99999")] == ["reset", "state", "end"]
+        assert await told(api, asked.run_id, after=str(numbers[-1])) == messages[-1:]
         seen = await api.get(f"/v1/audits/{asked.run_id}/events", headers={"Last-Event-ID": messages[-1]["id"]})
         assert seen.status_code == 204
 

@@ -11,7 +11,6 @@ import trustme
 from leasehold import Leasehold
 from leasehold.access import Access
 from leasehold.client import Backend
-from leasehold.engine import migrate
 from leasehold.engine.database import Database
 from leasehold.settings import Settings
 from leasehold_packs.audits import pack, requests
@@ -119,7 +118,6 @@ async def test_a_translation_that_says_another_language_is_found(auditing: Opene
 @asynccontextmanager
 async def secure(cell: Cell, api_db: Database, https: Site, http: Site) -> AsyncIterator[Auditor]:
     """shop.example, with and without TLS."""
-    await migrate.migrate(cell.cluster.url(cell.name), packs=[pack.files])
     authority, server = trustme.CA(), ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     client = ssl.create_default_context()
     authority.issue_cert("shop.example").configure_cert(server)

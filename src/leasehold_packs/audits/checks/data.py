@@ -5,6 +5,9 @@ from typing import Any
 
 from leasehold_packs.audits.checks.examples import some
 from leasehold_packs.audits.seen import Seen
+from leasehold_packs.webfacts.structured import Json, values
+
+_PRICES = ("price", "lowPrice", "minPrice")
 
 #: Properties without which search engines ignore a thing of this type; of a set, one is enough.
 REQUIRED: dict[str, tuple[tuple[str, ...], ...]] = {
@@ -23,7 +26,8 @@ REQUIRED: dict[str, tuple[tuple[str, ...], ...]] = {
 
 
 def json_ld_invalid(seen: Seen) -> Iterator[dict[str, Any]]:
-    yield from some(seen.structured.errors)
+    others = (error for error in seen.structured.errors if not error.startswith("json-ld:"))
+    yield from some([*seen.structured.invalid, *others])
 
 
 def structured_incomplete(seen: Seen) -> Iterator[dict[str, Any]]:
@@ -36,6 +40,25 @@ def _gaps(seen: Seen) -> Iterator[str]:
             missing = [one for one in REQUIRED[type_] if not any(node.properties.get(name) for name in one)]
             if missing:
                 yield f"{type_} at {node.pointer} has no {', '.join(' or '.join(one) for one in missing)}"
+        if "product" in node.types:
+            unpriced = sum(not _is_priced(offer) for offer in values(node.properties, "offers"))
+            if unpriced:
+                yield f"{unpriced} offers of the product at {node.pointer} have no price"
+
+
+def _is_priced(offer: Json) -> bool:
+    """By itself, by a specification, or by the offers in it. What only names an offer elsewhere is not known."""
+    if not isinstance(offer, dict) or ("@id" in offer and offer.keys() <= {"@id", "@type"}):
+        return True
+    if any(_is_given(offer.get(name)) for name in _PRICES):
+        return True
+    inner = [*values(offer, "priceSpecification"), *values(offer, "offers")]
+    return bool(inner) and all(_is_priced(one) for one in inner)
+
+
+def _is_given(value: Json) -> bool:
+    """A price of nothing is one."""
+    return value not in (None, "", [], {})
 
 
 CHECKS = (json_ld_invalid, structured_incomplete)

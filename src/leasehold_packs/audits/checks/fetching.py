@@ -12,8 +12,12 @@ LARGE_BYTES = 2_000_000
 _MARKUP = re.compile(r"\s*(?:<!doctype html|<html)", re.IGNORECASE)
 
 
+#: Answers that are about us and the moment, not about the page.
+PASSING = (408, 421, 425, 429)
+
+
 def status_client_error(seen: Seen) -> Iterator[dict[str, Any]]:
-    if 400 <= (seen.visit.status or 0) < 500:
+    if 400 <= (seen.visit.status or 0) < 500 and seen.visit.status not in PASSING:
         yield {"status": seen.visit.status}
 
 
@@ -47,6 +51,14 @@ def large_body(seen: Seen) -> Iterator[dict[str, Any]]:
         yield {"bytes": seen.visit.size}
 
 
+def page_cut(seen: Seen) -> Iterator[dict[str, Any]]:
+    if seen.visit.is_cut:
+        packed = seen.visit.header("content-encoding")
+        announced = "" if packed else seen.visit.header("content-length") or ""
+        whole = int(announced) if announced.isdecimal() and len(announced) < 16 else None
+        yield {"read": seen.visit.size} | ({"bytes": whole} if whole else {})
+
+
 def insecure_scheme(seen: Seen) -> Iterator[dict[str, Any]]:
     if seen.visit.status == 200 and not seen.visit.is_secure:
         yield {"url": seen.visit.address}
@@ -76,6 +88,7 @@ CHECKS = (
     redirect_chain,
     slow_first_byte,
     large_body,
+    page_cut,
     insecure_scheme,
     mixed_content,
     wrong_media_type,

@@ -6,19 +6,19 @@ from typing import Any
 
 from leasehold_packs.audits.checks.examples import some
 from leasehold_packs.audits.seen import Seen
-from leasehold_packs.webfacts.page import resolve
 
 _ABSOLUTE = re.compile(r"https?://", re.IGNORECASE)
-_LINK = re.compile(r"<([^>]*)>\s*;[^,]*\brel\s*=\s*\"?canonical\"?", re.IGNORECASE)
 
 
 def noindex(seen: Seen) -> Iterator[dict[str, Any]]:
     if not seen.page.robots.index:
         yield {"directives": sorted(seen.page.robots.directives)}
+    elif seen.page.hidden_from:
+        yield {"directives": ["noindex"], "for": list(seen.page.hidden_from)}
 
 
 def canonical_missing(seen: Seen) -> Iterator[dict[str, Any]]:
-    if not seen.page.canonicals and not _from_header(seen):
+    if not seen.page.canonicals and not seen.canonical_in_header:
         yield {}
 
 
@@ -32,14 +32,9 @@ def canonical_multiple(seen: Seen) -> Iterator[dict[str, Any]]:
 
 
 def canonical_conflict(seen: Seen) -> Iterator[dict[str, Any]]:
-    in_header = _from_header(seen)
+    in_header = seen.canonical_in_header
     if in_header and seen.page.canonical and in_header != seen.page.canonical:
         yield {"header": in_header, "page": seen.page.canonical}
-
-
-def _from_header(seen: Seen) -> str | None:
-    found = _LINK.search(seen.visit.header("link") or "")
-    return resolve(found[1], seen.visit.address) if found else None
 
 
 CHECKS = (noindex, canonical_missing, canonical_relative, canonical_multiple, canonical_conflict)
