@@ -11,6 +11,8 @@ from leasehold import shell
 app = typer.Typer(help="Product monitors.", no_args_is_help=True)
 
 _PATIENCE_S = 30.0
+#: Products that are asked for at once.
+_PART = 1000
 
 
 @app.command()
@@ -166,15 +168,21 @@ async def products(
     from leasehold_packs.monitors import requests
 
     async with shell.tenant(tenant) as access, access.transaction() as tx:
-        found = await requests.list_products(tx, site_id=site, brand=brand, limit=1000)
+        found = part = await requests.list_products(tx, site_id=site, brand=brand, limit=_PART)
+        while len(part) == _PART:
+            part = await requests.list_products(
+                tx, site_id=site, brand=brand, after=part[-1]["product_id"], limit=_PART
+            )
+            found = found + part
     if json:
         shell.print_json(found)
     else:
         shell.print_table(
-            ["product", "name", "price", "currency", "availability", "state", "checked"],
+            ["product", "name", "price", "currency", "availability", "state", "read", "checked"],
             [
-                (one["product_id"], one["name"] or one["url"], one["price"], one["currency"], one["availability"],
-                 one["state"], one["checked_at"])
+                (one["product_id"], one["name"] or one["url"], one["price"], one["currency"],
+                 one["availability"] if one["is_there"] else "not there", one["state"], one["seen_at"],
+                 one["checked_at"])
                 for one in found
             ],
         )  # fmt: skip

@@ -6,6 +6,7 @@ What looks like a product becomes a candidate; nobody watches it before a person
 
 import json
 from dataclasses import dataclass
+from datetime import datetime
 from fnmatch import fnmatchcase
 from urllib.parse import urlsplit
 from uuid import UUID
@@ -16,10 +17,11 @@ from leasehold_packs.monitors.handlers import DISCOVERY, NOTIFICATION, app, told
 from leasehold_packs.monitors.options import Search, Settings
 from leasehold_packs.monitors.reading import Reading, read
 from leasehold_packs.monitors.store import gate_of
-from leasehold_packs.monitors.visiting import AGENT, MAX_BYTES, page_key, plain_url
-from leasehold_packs.sitemaps import sitemap_pages
+from leasehold_packs.monitors.visiting import AGENT, MAX_BYTES, page_key
+from leasehold_packs.sitemaps import Listed, sitemap_pages
 from leasehold_packs.webfacts.decode import decode
 from leasehold_packs.webfacts.page import read_page
+from leasehold_packs.webfacts.url_key import plain_url
 
 #: Below this a page is not proposed, but its links are followed.
 LEAST = 0.4
@@ -46,11 +48,13 @@ class Begun:
     root: str
     options: Search
     settings: Settings
+    begun_at: datetime
 
     @classmethod
     async def load(cls, tx: Transaction, search_id: UUID) -> "Begun":
         row = await tx.fetchrow(
-            "select e.site_id, e.options, e.finished_at, s.url, s.settings from leasehold_monitors.search e"
+            "select e.site_id, e.options, e.created_at, e.finished_at, s.url, s.settings"
+            " from leasehold_monitors.search e"
             " join leasehold_monitors.site s using (site_id) where search_id = $1",
             search_id,
         )
@@ -62,6 +66,7 @@ class Begun:
             root=row["url"],
             options=Search(**json.loads(row["options"])),
             settings=Settings(**json.loads(row["settings"])),
+            begun_at=row["created_at"],
         )
 
     def covers(self, url: str) -> bool:
@@ -90,13 +95,15 @@ async def discover(ctx: Context, order: Order) -> int:
     """Where to begin: the given pages, or the site's first one, and what the sitemaps name."""
     async with ctx.transaction() as tx:
         search = await Begun.load(tx, order.search_id)
-    listed = []
+    listed = Listed()
     if search.options.sitemaps:
         root = search.root.removesuffix("/")
         listed = await sitemap_pages(ctx, root, agent=AGENT, enough=search.options.max_pages)
+    for address in listed.unread:
+        await ctx.log.warning(f"{address} could not be read: products that it alone names are not found")
     async with ctx.transaction() as tx:
         found = await _add_pages(
-            tx, search, [*(search.options.seeds or [search.root]), *(entry.url for entry in listed)], depth=0
+            tx, search, [*(search.options.seeds or [search.root]), *(entry.url for entry in listed.pages)], depth=0
         )
         return await tx.complete(found)
 
@@ -106,7 +113,7 @@ async def look(ctx: Context, order: Page) -> str:
     """Look at one page: a product is proposed, the links of anything else are followed."""
     async with ctx.transaction() as tx:
         search = await Begun.load(tx, order.search_id)
-    state, final, text = await _fetch(ctx, order.url)
+    state, final, text = await _fetch(ctx, order.url, since=search.begun_at)
     reading = (
         read(text, url=final, selector=search.settings.selector, currency=search.settings.currency) if text else None
     )
@@ -189,10 +196,10 @@ async def _add_pages(tx: Transaction, search: Begun, urls: list[str], *, depth: 
     return len(steps)
 
 
-async def _fetch(ctx: Context, url: str) -> tuple[str, str, str]:
+async def _fetch(ctx: Context, url: str, *, since: datetime) -> tuple[str, str, str]:
     """The state of a page's row, where it really is, and its text if there is one."""
     try:
-        fetched = await ctx.fetch(url, polite=True, agent=AGENT, max_bytes=MAX_BYTES)
+        fetched = await ctx.fetch(url, polite=True, rules_since=since, agent=AGENT, max_bytes=MAX_BYTES)
     except FetchDisallowed:
         return "blocked", url, ""
     except FetchError as problem:

@@ -1,24 +1,22 @@
 """Changes for feed readers and spreadsheets: Atom, JSON Feed and CSV. Pure."""
 
-import csv
-import io
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
+from leasehold.reports.cells import csv_line
+
 _COLUMNS = ("at", "kind", "name", "url", "variant", "before", "after", "percent", "change_id", "product_id")
 
 
 def as_csv(changes: Iterable[dict[str, Any]]) -> str:
-    """One line for each change. A cell never begins like a formula."""
-    out = io.StringIO()
-    writer = csv.writer(out)
-    writer.writerow(_COLUMNS)
+    """One line for each change."""
+    lines = [csv_line(_COLUMNS)]
     for one in changes:
         told = one | {"at": one["at"].isoformat(), "before": words(one["before"]), "after": words(one["after"])}
-        writer.writerow([_cell(told[name]) for name in _COLUMNS])
-    return out.getvalue()
+        lines.append(csv_line(told[name] for name in _COLUMNS))
+    return "".join(lines)
 
 
 def as_atom(changes: list[dict[str, Any]], *, address: str) -> str:
@@ -67,8 +65,3 @@ def sentence(change: dict[str, Any]) -> str:
 
 def words(told: dict[str, Any]) -> str:
     return " ".join(str(part).replace("_", " ") for part in told.values() if part is not None)
-
-
-def _cell(value: Any) -> str:
-    text = "" if value is None else str(value)
-    return f"'{text}" if text[:1] in "=+-@\t\r" and not isinstance(value, float) else text

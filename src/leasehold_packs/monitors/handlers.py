@@ -17,6 +17,7 @@ from uuid import UUID
 
 from leasehold import Cancel, Context, Fail, Flow, Leasehold, Transaction, group
 from leasehold.errors import FetchDisallowed, FetchError, NotFound
+from leasehold.redact import redact
 from leasehold_packs.monitors import store
 from leasehold_packs.monitors.options import Settings
 from leasehold_packs.monitors.reading import Reading, read, with_feed
@@ -84,7 +85,7 @@ async def test(ctx: Context, site: Site) -> dict[str, Any]:
         url = await tx.fetchval("select url from leasehold_monitors.site where site_id = $1", site.site_id)
     if url is None:
         raise Cancel("the site is gone")
-    found = await _tested(ctx, url)
+    found = redact(await _tested(ctx, url))
     async with ctx.transaction() as tx:
         await tx.execute(
             "update leasehold_monitors.site set tested = $2 where site_id = $1", site.site_id, json.dumps(found)
@@ -96,7 +97,7 @@ async def test(ctx: Context, site: Site) -> dict[str, Any]:
 async def check(ctx: Context, order: Check) -> str:
     """Look at one product."""
     async with ctx.transaction() as tx:
-        watched = await store.load(tx, order.product_id)
+        watched = await store.load(tx, order.product_id, order.run_id)
     seen = await visit(ctx, watched)
     async with ctx.transaction() as tx:
         return await tx.complete(await store.settle(tx, ctx.tenant_id, watched, seen, run_id=order.run_id))

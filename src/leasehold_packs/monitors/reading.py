@@ -8,6 +8,7 @@ from typing import Any
 
 from leasehold_packs.monitors.identity import ShopId, shop_id
 from leasehold_packs.webfacts.availability import Availability
+from leasehold_packs.webfacts.challenge import is_challenge
 from leasehold_packs.webfacts.change import facts_digest
 from leasehold_packs.webfacts.currency import EXPONENT
 from leasehold_packs.webfacts.dom import flat, parse, visible_text
@@ -19,17 +20,12 @@ from leasehold_packs.webfacts.shop_feed import Platform, platform_of, read_feed
 from leasehold_packs.webfacts.simhash import signed, simhash
 
 #: Raised whenever the rules of reading change, so that pages kept in the body store are read again.
-EXTRACTOR = 2
+EXTRACTOR = 3
 
 _NAMES = ("price", "list_price", "availability", "sku", "gtin", "mpn", "brand", "name", "image")
+#: Characters of facts that products are found by: an index takes no more than 2.7 kB.
+_LONGEST = dict.fromkeys(("brand", "sku", "gtin", "mpn"), 200)
 _NOT_FOR_SALE = (Availability.OUT_OF_STOCK, Availability.DISCONTINUED)
-_CHALLENGE = re.compile(
-    r"captcha|robot check|are you (?:a )?(?:human|robot)|not a robot|verify (?:that )?you are|access denied"
-    r"|access to this page has been|pardon our interruption|unusual traffic|attention required|just a moment"
-    r"|request (?:was )?blocked"
-    r"|security check|bot detection|zugriff verweigert|accès refusé|acceso denegado",
-    re.IGNORECASE,
-)
 _NOT_FOUND = re.compile(
     r"\b404\b|(?:page|product|item) (?:was |could |is |can)?(?:not|no longer|n't) (?:be )?(?:found|exist|available)"
     r"|nicht gefunden|page introuvable|no encontrada|non trovata|niet gevonden|не найдена",
@@ -38,8 +34,6 @@ _NOT_FOUND = re.compile(
 _NEEDS_SCRIPT = re.compile(
     r"enable javascript|javascript (?:is )?(?:required|disabled)|need to enable js", re.IGNORECASE
 )
-_FEW_WORDS = 400
-_NO_WORDS = 20
 _VARIANTS = 200
 _FEED = 0.98
 
@@ -68,6 +62,7 @@ class Reading:
     platform: Platform | None
     facts: dict[str, Any] = field(repr=False)
     title: str
+    is_challenge: bool
     words: int
     scripts: int
     says_script: bool
@@ -88,17 +83,6 @@ class Reading:
         return self.main.price is None and self.words < 150 and (self.says_script or self.scripts > 0)
 
     @property
-    def is_challenge(self) -> bool:
-        """Whether this is a question to a person, or nothing at all, in the place of a page."""
-        if self.main.price is not None or self.words >= _FEW_WORDS:
-            return False
-        return (
-            bool(_CHALLENGE.search(self.title))
-            or self.facts["challenge"]
-            or (self.words < _NO_WORDS and not self.scripts)
-        )
-
-    @property
     def is_not_found(self) -> bool:
         return self.main.price is None and bool(_NOT_FOUND.search(self.title))
 
@@ -114,19 +98,23 @@ class Reading:
 def read(text: str, *, url: str, selector: str | None = None, currency: str | None = None) -> Reading:
     """``currency`` is that of prices whose page does not say."""
     tree = parse(text)
-    title = " ".join(flat(node.text()) for name in ("title", "h1") for node in tree.css(name)[:1])
+    titles = [flat(node.text()) for name in ("title", "h1") for node in tree.css(name)[:1]]
     scripts = len(tree.css("script"))
     says_script = any(_NEEDS_SCRIPT.search(node.text()) for node in tree.css("noscript"))
     product = read_product(text, url=url, price_selector=selector, page=tree)
     seen = visible_text(tree)
     near = simhash(seen)
+    words = len(seen.split())
+    offers = tuple(_offers(product, currency))
+    asks = offers[0].price is None and is_challenge(titles, text, tree, words=words, scripts=scripts)
     return Reading(
-        offers=tuple(_offers(product, currency)),
+        offers=offers,
         shop_id=shop_id(text, url, product),
         platform=platform_of(text),
-        facts=_told(product) | {"challenge": bool(_CHALLENGE.search(seen[:2000]))},
-        title=title,
-        words=len(seen.split()),
+        facts=_told(product),
+        title=" ".join(titles),
+        is_challenge=asks,
+        words=words,
         scripts=scripts,
         says_script=says_script,
         simhash=None if near is None else signed(near),
@@ -218,19 +206,20 @@ def _method(fact: Fact[Any] | None) -> str | None:
 
 
 def _told(product: Product) -> dict[str, Any]:
-    facts = {name: _fact(fact) for name in _NAMES if (fact := getattr(product, name))}
+    facts = {name: _fact(name, fact) for name in _NAMES if (fact := getattr(product, name))}
     others = [
-        {"name": one.name, "chosen": _fact(one.chosen), "other": _fact(one.other)} for one in product.disagreements
+        {"name": one.name, "chosen": _fact(one.name, one.chosen), "other": _fact(one.name, one.other)}
+        for one in product.disagreements
     ]
     return {"found": facts, "disagreements": others}
 
 
-def _fact(fact: Fact[Any]) -> dict[str, Any]:
+def _fact(name: str, fact: Fact[Any]) -> dict[str, Any]:
     value = fact.value
     if isinstance(value, Money):
         told: Any = {"amount": amount_text(value.amount, value.currency), "currency": value.currency}
     else:
-        told = str(value)[:2000]
+        told = str(value)[: _LONGEST.get(name, 2000)]
     return {
         "value": told,
         "source": fact.source,

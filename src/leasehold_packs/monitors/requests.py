@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 _CONDITIONS = ("percent", "absolute", "target", "back_in_stock", "new_low", "undercut")
 _PRODUCT = (
     "p.product_id, p.site_id, p.group_id, p.url, p.state, p.reason, p.tags, p.selector, p.name, p.brand, p.image,"
-    " p.sku, p.gtin, p.mpn, p.platform_id, p.id_method, p.checked_at, p.result, p.created_at,"
+    " p.sku, p.gtin, p.mpn, p.platform_id, p.id_method, p.checked_at, p.result, p.missing_since, p.created_at,"
+    " coalesce(p.facts -> 'disagreements', '[]')"
+    '  @? \'$[*] ? (@.name == "price" || @.name == "availability")\' as disagrees,'
     " o.price, o.currency, o.list_price, o.availability, o.confidence, o.method, o.low, o.high, o.since, o.seen_at"
 )
 _WITH_OFFER = (
@@ -168,7 +170,13 @@ async def get_product(tx: "Transaction", product_id: UUID) -> dict[str, Any]:
         " where product_id = $1 and state = 'pending' order by at",
         product_id,
     )
-    return _priced(_plain(row, "facts")) | {
+    seen = await tx.fetchrow(
+        "select at, result, status, problem from leasehold_monitors.visit"
+        " where site_id = $1 and product_id = $2 and result <> 'late' order by at desc limit 1",
+        row["site_id"], product_id,
+    )  # fmt: skip
+    return _standing(_plain(row, "facts")) | {
+        "last_check": dict(seen) if seen else None,
         "variants": [_priced(dict(one)) for one in variants],
         "waiting": [_plain(one, "before", "after") for one in waiting],
     }
@@ -196,7 +204,7 @@ async def list_products(
         " order by p.product_id limit $8",
         site_id, state, brand, tag, query, changed_since, after, limit,
     )  # fmt: skip
-    return [_priced(dict(row)) for row in rows]
+    return [_standing(dict(row)) for row in rows]
 
 
 async def change_product(
@@ -255,16 +263,19 @@ async def history(
         )  # fmt: skip
     elif granularity == "day":
         rows = await tx.fetch(
-            "select day, currency, low, high, opened, closed, changes from leasehold_monitors.daily"
-            " where offer_id = $1 and ($2::timestamptz is null or day >= $2::date)"
+            "select day, currency, low, high, opened, closed, changes from leasehold_monitors.history_by_day($1)"
+            " where ($2::timestamptz is null or day >= $2::date)"
             " and ($3::timestamptz is null or day < $3::date) order by day desc, currency limit $4",
             offer_id, since, until, limit,
         )  # fmt: skip
     else:
         rows = await tx.fetch(
-            "select month, currency, low, high, average, changes, days from leasehold_monitors.monthly"
-            " where offer_id = $1 and ($2::timestamptz is null or month >= $2::date)"
-            " and ($3::timestamptz is null or month < $3::date) order by month desc, currency limit $4",
+            "select date_trunc('month', day)::date as month, currency, min(low) as low, max(high) as high,"
+            " avg(closed)::numeric(20, 6) as average, sum(changes)::integer as changes, count(*)::integer as days"
+            " from leasehold_monitors.history_by_day($1) group by 1, 2"
+            " having ($2::timestamptz is null or date_trunc('month', min(day))::date >= $2::date)"
+            " and ($3::timestamptz is null or date_trunc('month', min(day))::date < $3::date)"
+            " order by 1 desc, currency limit $4",
             offer_id, since, until, limit,
         )  # fmt: skip
     return [_priced(dict(row)) for row in rows]
@@ -448,13 +459,16 @@ async def compare_group(tx: "Transaction", group_id: UUID) -> dict[str, Any]:
     if head is None:
         raise NotFound(f"there is no group {group_id}")
     rows = await tx.fetch(
-        "select p.product_id, p.site_id, p.url, p.name, p.state, o.price, o.currency, o.availability, o.seen_at,"
-        " round((o.price / min(o.price) over (partition by o.currency) - 1) * 100, 2)::float8 as percent_above_cheapest"
+        "select p.product_id, p.site_id, p.url, p.name, p.state, p.result, p.missing_since, p.checked_at, o.price,"
+        " o.currency, o.availability, o.seen_at, case when p.state <> 'gone' and p.missing_since is null then round(("
+        "  o.price / min(o.price) filter (where p.state <> 'gone' and p.missing_since is null)"
+        "  over (partition by o.currency) - 1) * 100, 2)::float8 end as percent_above_cheapest"
         f" from {_WITH_OFFER} where p.group_id = $1"
-        " order by o.currency nulls last, o.price nulls last, p.url limit 1000",
+        " order by p.state = 'gone' or p.missing_since is not null, o.currency nulls last, o.price nulls last, p.url"
+        " limit 1000",
         group_id,
     )
-    return dict(head) | {"products": [_priced(dict(row)) for row in rows]}
+    return dict(head) | {"products": [_standing(dict(row)) for row in rows]}
 
 
 # -- words ------------------------------------------------------------------------------------------------------
@@ -467,6 +481,20 @@ def _root(url: str) -> str:
 
 def _plain(row: Any, *names: str) -> dict[str, Any]:
     return dict(row) | {name: json.loads(row[name] or "null") for name in names}
+
+
+def _standing(row: dict[str, Any]) -> dict[str, Any]:
+    """With what is true now told apart from what was true when the page was read last, at ``seen_at``.
+
+    Of a page that is not there nobody knows whether it could be bought.
+    """
+    is_there = row["state"] != "gone" and row["missing_since"] is None
+    return _priced(row) | {
+        "is_there": is_there,
+        "is_current": row["result"] == "read",
+        "availability": row["availability"] if is_there else None,
+        "last_availability": row["availability"],
+    }
 
 
 def _priced(row: dict[str, Any]) -> dict[str, Any]:

@@ -2,13 +2,14 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
 from leasehold import Cancel, Transaction
+from leasehold.redact import redact
 from leasehold_packs.monitors.changes import Change, Known, compare, is_absurd, percent_of
 from leasehold_packs.monitors.options import Settings
 from leasehold_packs.monitors.reading import EXTRACTOR, Observed, Reading, amount_text
@@ -23,15 +24,16 @@ WITHOUT_PRICE = 3
 _RECOGNISED_BY = ("gtin", "mpn", "sku", "name")
 
 
-async def load(tx: Transaction, product_id: UUID) -> Watched:
+async def load(tx: Transaction, product_id: UUID, run_id: UUID | None = None) -> Watched:
     """The product, if it is to be checked at all."""
     row = await tx.fetchrow(
         "select p.*, s.settings, s.state as site_state, leasehold.now() as now,"
+        " (select r.started_at from leasehold_monitors.run r where r.run_id = $2) as rules_since,"
         " exists (select from leasehold_monitors.change c where c.product_id = p.product_id and c.state = 'pending')"
         "  as is_waiting"
         " from leasehold_monitors.product p join leasehold_monitors.site s using (site_id) where product_id = $1",
-        product_id,
-    )
+        product_id, run_id,
+    )  # fmt: skip
     if row is None or row["state"] == "paused" or row["site_state"] == "paused":
         raise Cancel("nobody watches it any more")
     return Watched(
@@ -41,6 +43,7 @@ async def load(tx: Transaction, product_id: UUID) -> Watched:
         selector=row["selector"],
         settings=Settings(**json.loads(row["settings"])),
         asked_at=row["now"],
+        rules_since=row["rules_since"],
         known={name: row[name] for name in _RECOGNISED_BY if row[name]},
         body=row["body"] if row["state"] == "active" and row["missing_since"] is None else None,
         extractor=row["extractor"],
@@ -52,6 +55,7 @@ async def load(tx: Transaction, product_id: UUID) -> Watched:
 
 async def settle(tx: Transaction, tenant: UUID, watched: Watched, seen: Seen, *, run_id: UUID | None = None) -> str:
     """Write all that a check found; its result, as its visit has it."""
+    seen = replace(seen, problem=redact(seen.problem))  # it may name an address
     row = await tx.fetchrow(
         "select *, leasehold.now() as now from leasehold_monitors.product where product_id = $1 for update",
         watched.product_id,

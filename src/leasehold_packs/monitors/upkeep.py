@@ -1,6 +1,6 @@
 """The kinds that keep house, for one tenant at a time.
 
-monitors.upkeep     once a day: partitions ahead, days and months rolled up, old rows and empty partitions forgotten
+monitors.upkeep     once a day: partitions ahead, days rolled up, old rows and empty partitions forgotten
 monitors.health     once an hour: which sites are in trouble
 """
 
@@ -42,7 +42,6 @@ async def _roll_up(ctx: Context) -> int:
             return 0
         until = row["today"] + timedelta(days=1)
         rolled: int = await tx.fetchval("select leasehold_monitors.roll_up($1, $2)", row["first"], until)
-        await tx.execute("select leasehold_monitors.roll_up_months($1, $2)", row["first"], until)
         return rolled
 
 

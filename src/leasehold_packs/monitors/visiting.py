@@ -7,12 +7,12 @@ from typing import Any
 from uuid import UUID
 
 from leasehold import Context, Fetched, Retry
-from leasehold.errors import BadInput, FetchDisallowed, FetchError
+from leasehold.errors import FetchDisallowed, FetchError
 from leasehold_packs.monitors.options import Settings
 from leasehold_packs.monitors.reading import EXTRACTOR, Reading, read, with_feed
 from leasehold_packs.webfacts.decode import decode
 from leasehold_packs.webfacts.shop_feed import feed_url
-from leasehold_packs.webfacts.url_key import url_key
+from leasehold_packs.webfacts.url_key import plain_url, url_key
 
 #: Whom shops see.
 AGENT = "LeaseholdMonitor"
@@ -32,6 +32,7 @@ class Watched:
     selector: str | None
     settings: Settings
     asked_at: datetime  # by the clock of the database
+    rules_since: datetime | None  # when its run began: a robots.txt from before is read again
     known: dict[str, str]  # what the product was recognised by before
     body: str | None
     extractor: int | None
@@ -67,7 +68,7 @@ class Seen:
 async def visit(ctx: Context, watched: Watched) -> Seen:
     """A passing problem is raised as long as another attempt is left."""
     try:
-        fetched = await ctx.fetch(watched.url, polite=True, agent=AGENT, remember=True, max_bytes=MAX_BYTES)
+        fetched = await _fetch(ctx, watched, watched.url)
     except FetchDisallowed as problem:
         return Seen(verdict="blocked", problem=problem.why)
     except FetchError as problem:
@@ -82,6 +83,17 @@ async def visit(ctx: Context, watched: Watched) -> Seen:
     return seen
 
 
+async def _fetch(ctx: Context, watched: Watched, url: str) -> Fetched:
+    return await ctx.fetch(
+        url,
+        polite=True,
+        rules_since=watched.rules_since,
+        agent=AGENT,
+        remember=True,
+        max_bytes=MAX_BYTES,
+    )
+
+
 async def _ask_platform(ctx: Context, watched: Watched, seen: Seen, url: str) -> Seen:
     """What the shop's platform says in JSON stands above the page; where it says nothing, the page will do."""
     reading = seen.reading
@@ -90,7 +102,7 @@ async def _ask_platform(ctx: Context, watched: Watched, seen: Seen, url: str) ->
     if (address := feed_url(reading.platform, url)) is None:
         return seen
     try:
-        fetched = await ctx.fetch(address, polite=True, agent=AGENT, remember=True, max_bytes=MAX_BYTES)
+        fetched = await _fetch(ctx, watched, address)
         document = fetched.json() if fetched.status in (200, 304) else None
     except FetchError:
         return seen
@@ -150,14 +162,6 @@ def _is_elsewhere(watched: Watched, final: str, reading: Reading) -> bool:
     if plain_url(final) == plain_url(watched.url) or not watched.known:
         return False
     return not any(reading.get(name) == value for name, value in watched.known.items())
-
-
-def plain_url(url: str | None) -> str | None:
-    """The one spelling of a page's address; None for what is no page."""
-    try:
-        return url_key(url) if url else None
-    except BadInput:
-        return None
 
 
 def page_key(url: str) -> bytes:

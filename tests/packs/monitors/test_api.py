@@ -33,7 +33,7 @@ async def api(watcher: Watcher) -> AsyncIterator[httpx.AsyncClient]:
         app = create_app(services, [FOUND])
         dashboard.mount(app, [FOUND])
         transport = httpx.ASGITransport(app)
-        async with httpx.AsyncClient(transport=transport, base_url="http://api.example", headers=headers) as client:
+        async with httpx.AsyncClient(transport=transport, base_url="http://localhost", headers=headers) as client:
             yield client
 
 
@@ -79,6 +79,7 @@ async def test_a_product_from_its_address_to_its_feeds(shop: Site, watcher: Watc
     ]
     [row] = csv.DictReader(io.StringIO(good(await api.get("/v1/monitors/changes.csv"))))
     assert (row["before"], row["after"], row["percent"]) == ("20.00 EUR", "18.00 EUR", "-10.0")
+    assert row["variant"] == "", "an empty cell is empty"
     assert good(await api.get("/v1/monitors/changes.json"))["items"][0]["tags"] == ["price"]
 
 

@@ -109,6 +109,56 @@ async def test_days_and_months_stay_when_history_is_forgotten(shop: Site, watche
     assert await watcher.changes() == [], "their days are over"
 
 
+async def test_each_run_reads_robots_txt_anew(shop: Site, watcher: Watcher) -> None:
+    site_id = await watcher.site(spread_minutes=0, requests_per_minute=600)
+    shop.pages = {"/p/1": item("20.00"), "/robots.txt": page(b"User-agent: *\nDisallow:\n")}
+    shop.pages["/"] = page(b'<a href="/p/1">one</a> <a href="/p/2">two</a>', HTML)
+    await watcher.watch()
+    shop.pages["/robots.txt"] = page(b"User-agent: *\nDisallow: /p/\n")
+    shop.pages["/p/1"] = item("18.00")
+    asked = len(shop.asked)
+    assert (await watcher.crawl(site_id))["counts"]["results"] == {"blocked": 1}
+    await watcher.ask(requests.search, watcher.access.tenant_id, site_id, Search(sitemaps=False))
+    await watcher.quiet()
+    assert [path for path in paths(shop, asked) if path.startswith("/p/")] == []
+    assert paths(shop, asked).count("/robots.txt") == 2, "once for the run, once for the search"
+    shop.pages["/robots.txt"] = page(b"User-agent: *\nDisallow:\n")
+    assert (await watcher.crawl(site_id))["counts"]["results"] == {"changed": 1}
+
+
+def paths(shop: Site, since: int) -> list[str]:
+    return [head.split(b" ")[1].decode() for head in shop.asked[since:]]
+
+
+async def test_days_are_right_before_the_night_has_rolled_them_up(shop: Site, watcher: Watcher) -> None:
+    await watcher.site(doubt_percent=200)
+    shop.pages["/p/1"] = item("20.00")
+    product_id = await watcher.watch()
+
+    async def days(granularity: str = "day") -> list[tuple[str, str, str, int]]:
+        rows = await watcher.ask(requests.history, product_id, granularity=granularity)
+        return [(row["opened"], row["closed"], row["low"], row["changes"]) for row in rows]
+
+    assert await days() == [("20.00", "20.00", "20.00", 0)], "on the first day"
+    for price in ("22.00", "18.00"):
+        await watcher.pass_time(DAY)
+        shop.pages["/p/1"] = item(price)
+        await watcher.check(product_id)
+    expected = [("22.00", "18.00", "18.00", 1), ("20.00", "22.00", "20.00", 1), ("20.00", "20.00", "20.00", 0)]
+    assert await days() == expected
+    await upkept(watcher)
+    assert await days() == expected
+    shop.pages["/p/1"] = item("19.00")
+    await watcher.check(product_id)
+    expected[0] = ("22.00", "19.00", "18.00", 2)
+    assert await days() == expected, "a day that was rolled up before it was over"
+    await watcher.pass_time(DAY)
+    await watcher.check(product_id)
+    assert await days() == [("19.00", "19.00", "19.00", 0), *expected]
+    months = await watcher.ask(requests.history, product_id, granularity="month")
+    assert (min(one["low"] for one in months), sum(one["changes"] for one in months)) == ("18.00", 3)
+
+
 async def upkept(watcher: Watcher) -> dict[str, int]:
     asked = await watcher.access.client.enqueue("monitors.upkeep", queue="monitors.maintenance")
     return (await watcher.ended(asked.job_id)).result  # type: ignore[no-any-return]

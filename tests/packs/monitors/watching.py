@@ -11,7 +11,6 @@ from leasehold import Leasehold
 from leasehold.access import Access
 from leasehold.client import Backend
 from leasehold.connectors import webhook
-from leasehold.engine import migrate
 from leasehold.engine.database import Database
 from leasehold.job import Job
 from leasehold.settings import Settings
@@ -122,7 +121,6 @@ def _value(told: dict[str, Any]) -> Any:
 
 @asynccontextmanager
 async def watching(cell: Cell, api_db: Database, site: Site, *, allow: str = "") -> AsyncIterator[Watcher]:
-    await migrate.migrate(cell.cluster.url(cell.name), packs=[pack.files])
     async with serving(site) as port:
         allowed = ",".join(filter(None, (f"127.0.0.1:{port}", allow)))
         # A lease that outlasts every leap of the clock, or the worker would be declared lost in the middle of its work.
