@@ -18,6 +18,7 @@ pack = Pack(
     app=kinds,
     migrations=files(__name__) / "migrations",
     routes="leasehold_packs.passports.routes:routes",
+    public_hosts="leasehold_packs.passports.public:is_public_host",
     pages="leasehold_packs.passports.pages:pages",
     addresses=("/p", "/01", "/verify", "/.well-known/gs1resolver"),
 )

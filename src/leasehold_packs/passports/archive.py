@@ -3,7 +3,6 @@
 It is written piece by piece, so that only what was not taken yet is held. Pure.
 """
 
-import csv
 import io
 import zipfile
 from collections.abc import Iterable, Iterator
@@ -11,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+from leasehold.reports.cells import csv_line
 from leasehold_packs.passports.bundle import Bundle
 from leasehold_packs.passports.bundle_zip import PARTS, keys_from, keys_json, opened, put, read, verifier
 from leasehold_packs.passports.keys import PublicKey
@@ -54,19 +54,18 @@ class Archive:
         self.entries = 0
         self._out = _Pieces()
         self._zip = zipfile.ZipFile(self._out, "w", zipfile.ZIP_DEFLATED)
-        self._index = io.StringIO(newline="")
-        csv.writer(self._index).writerow(_COLUMNS)
+        self._index = [csv_line(_COLUMNS)]
         put(self._zip, {"README.txt": _README.encode(), "keys.json": keys_json(keys), "verify.py": verifier()})
 
     def add(self, entry: Entry, bundle: Bundle) -> bytes:
         put(self._zip, {f"{entry.folder}/{name}.json": getattr(bundle, name) for name in PARTS})
         about = (entry.passport_id, entry.name, entry.gtin, entry.serial, entry.version_id, entry.number, entry.state)
-        csv.writer(self._index).writerow([_plain(each) for each in (entry.folder, *about, entry.issued_at)])
+        self._index.append(csv_line((entry.folder, *about, entry.issued_at)))
         self.entries += 1
         return self._taken()
 
     def end(self) -> bytes:
-        put(self._zip, {INDEX: self._index.getvalue().encode()})
+        put(self._zip, {INDEX: "".join(self._index).encode()})
         self._zip.close()
         return self._taken()
 
@@ -91,12 +90,6 @@ class _Pieces(io.RawIOBase):
         taken = bytes(self._held)
         self._held.clear()
         return taken
-
-
-def _plain(value: object) -> str:
-    """A name that a spreadsheet would calculate is a text to it."""
-    text = "" if value is None else str(value)
-    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
 
 
 def is_archive(raw: bytes) -> bool:

@@ -33,17 +33,36 @@ async def issuer(
     host: Annotated[str, typer.Argument(help="Where QR codes lead, such as passports.acme.example.")],
     tenant: shell.TenantOption = None,
 ) -> None:
-    """Say who signs. Its first key is made as well."""
+    """Say who signs. Its first key is made as well, or by `prove`, when the host has to be proven first."""
     from leasehold_packs.passports import store_keys
     from leasehold_packs.passports.desk import arrange
 
     async with shell.tenant(tenant) as access:
         async with access.transaction() as tx:
-            made = await store_keys.set_issuer(tx, slug=slug, name=name, host=host)
-            if await store_keys.signing_key(tx) is None:
-                await store_keys.rotate_key(tx, datetime.now(UTC))
+            said = {"slug": slug, "name": name, "host": host}
+            made = await store_keys.set_issuer(tx, **said, development=access.is_development)
+            if made["host_proven_at"]:
+                await store_keys.first_key(tx, datetime.now(UTC))
         await arrange(access.client)
     print(made["did"])
+    if not made["host_proven_at"]:
+        shell.say(f"publish {made['challenge']} at {made['proof_url']}, then: leasehold passports prove")
+
+
+@app.command()
+@shell.command
+async def prove(tenant: shell.TenantOption = None) -> None:
+    """Prove that the issuer's host is yours. Its first key is made then. Needs a worker: leasehold up."""
+    from leasehold_packs.passports import store_keys
+    from leasehold_packs.passports.desk import ask_to_prove
+
+    async with shell.tenant(tenant) as access:
+        async with access.transaction() as tx:
+            job = await ask_to_prove(tx)
+        found = await access.client.wait(job.job_id, timeout=_PATIENCE_SECONDS)
+        async with access.transaction() as tx:
+            await store_keys.first_key(tx, datetime.now(UTC))
+    print(f"{found.result['host']} is yours")
 
 
 @app.command()
@@ -430,7 +449,9 @@ async def consistent(
 @shell.command
 async def demo(
     batteries: Annotated[int, typer.Option(min=0, max=10_000, help="Single batteries of the model, as well.")] = 3,
-    host: Annotated[str, typer.Option(help="Where the QR codes shall lead.")] = "passports.demo.example",
+    host: Annotated[
+        str | None, typer.Option(help="Where the QR codes shall lead; by default to a name of this machine.")
+    ] = None,
     tenant: shell.TenantOption = None,
 ) -> None:
     """A made-up maker of batteries, from documents to passports that are checked. Needs a worker: leasehold up."""

@@ -20,10 +20,10 @@ _WRONG = "/generalProductInformation/batteryMass"
 _PATIENCE_SECONDS = 600.0
 
 
-async def run(access: Any, *, batteries: int, host: str, tell: Callable[[str], None]) -> None:
+async def run(access: Any, *, batteries: int, host: str | None, tell: Callable[[str], None]) -> None:
     seed = randrange(10**9)
     async with access.transaction() as tx:
-        await _issuer(tx, host)
+        await _issuer(tx, host, development=access.is_development)
         package = await _rules(tx, access.actor)
         gtin = maker.gtin(seed)
         model = await store_facts.add_passport(
@@ -39,12 +39,13 @@ async def run(access: Any, *, batteries: int, host: str, tell: Callable[[str], N
     tell(f"page        /p/{model} on your server: leasehold up prints its address")
 
 
-async def _issuer(tx: Any, host: str) -> None:
+async def _issuer(tx: Any, host: str | None, *, development: bool) -> None:
     if await tx.fetchval("select count(*) from leasehold_passports.issuer") == 0:
         own = await tx.fetchval("select right(current_setting('leasehold.tenant'), 12)")
-        await store_keys.set_issuer(tx, slug=f"demo-{own}", name="Demo Batteries", host=host)
-    if await store_keys.signing_key(tx) is None:
-        await store_keys.rotate_key(tx, datetime.now(UTC))
+        slug = f"demo-{own}"
+        said = {"slug": slug, "name": "Demo Batteries", "host": host or f"{slug}.localhost"}
+        await store_keys.set_issuer(tx, **said, development=development)
+    await store_keys.first_key(tx, datetime.now(UTC))
 
 
 async def _rules(tx: Any, author: str) -> UUID:

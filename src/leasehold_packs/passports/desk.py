@@ -6,7 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from leasehold.errors import NotFound
-from leasehold_packs.passports import store_facts, store_versions
+from leasehold_packs.passports import store_facts, store_keys, store_versions
 from leasehold_packs.passports.model import DocumentOrder, PassportOrder, VersionsOrder
 from leasehold_packs.passports.store import QUEUE, Desk, tell
 from leasehold_packs.passports.store_facts import Delivered, receive_document
@@ -49,6 +49,13 @@ async def arrange(client: Any) -> None:
             await client.schedules.get(name)
         except NotFound:
             await client.schedules.put(name, name, cron=cron, jitter=600, queue=QUEUE)
+
+
+async def ask_to_prove(tx: Any) -> Any:
+    """The job that looks whether the host of the issuer publishes its challenge."""
+    issuer = await store_keys.get_issuer(tx)
+    await tx.log("passports.prove_host", issuer["slug"], {"host": issuer["host"]})
+    return await tx.enqueue("passports.prove_host")
 
 
 async def ask_for_version(tx: Desk, passport_id: UUID, snapshot_id: UUID | None, order: Order) -> Asked:

@@ -1,5 +1,5 @@
 """The way of a document into a passport: ``parse`` and ``check_completeness``; then ``compile``, ``sign`` and ``qr``,
-each asks for the next. ``expire_documents`` comes by the clock.
+each asks for the next. ``expire_documents`` comes by the clock; ``prove_host`` comes before all of them.
 
 Whatever a step writes is committed with its end and with the job of the next step. A worker that dies in between leaves
 nothing behind, and the next attempt makes the same bytes: all that they depend on was fixed when they were asked for.
@@ -16,8 +16,8 @@ from typing import Any
 from uuid import UUID
 
 from leasehold import Context, Fail, Leasehold
-from leasehold.errors import NotFound
-from leasehold_packs.passports import store_facts
+from leasehold.errors import Conflict, NotFound
+from leasehold_packs.passports import store_facts, store_keys
 from leasehold_packs.passports.attributes import Category, completeness
 from leasehold_packs.passports.bounded import schema_findings
 from leasehold_packs.passports.compile import Compiled, compiled
@@ -29,6 +29,7 @@ from leasehold_packs.passports.model import (
     DocumentOrder,
     Done,
     Expired,
+    HostProven,
     PassportOrder,
     Read,
     VersionsOrder,
@@ -67,9 +68,28 @@ from leasehold_packs.passports.store_versions import (
 
 SIGN_QUEUE = "passports-sign"
 _EXPIRED_AT_ONCE = 100
+_PROOF_BYTES = 10_000
 _RETRY: dict[str, Any] = {"attempts": 5, "retry": (2.0, 1024.0)}
 
 app = Leasehold()
+
+
+# -- the issuer's host ----------------------------------------------------------------------------------------------
+
+
+@app.handler("passports.prove_host", queue=QUEUE, priority=1, timeout=60, attempts=3, retry=(2.0, 60.0))
+async def prove_host(ctx: Context) -> HostProven:
+    """Read what the host publishes. No redirect is followed: what another host says proves nothing about this one."""
+    async with ctx.transaction() as tx:
+        issuer = await get_issuer(tx)
+    answer = await ctx.fetch(issuer["proof_url"], max_redirects=0, max_bytes=_PROOF_BYTES)
+    published = answer.text.split() if answer.status == 200 else []
+    try:
+        async with ctx.transaction() as tx:
+            proven_at = await store_keys.prove_host(tx, published)
+            return await tx.complete(HostProven(host=issuer["host"], proven_at=proven_at))
+    except Conflict as problem:
+        raise Fail(f"{issuer['proof_url']} answers {answer.status}: {problem}") from None
 
 
 # -- documents ------------------------------------------------------------------------------------------------------

@@ -23,10 +23,15 @@ class IssuerIn(_In):
 
 
 class IssuerOut(BaseModel):
+    """``proof_url`` is to publish the ``challenge``: that proves the host, and then the issuer can have a key."""
+
     slug: str
     name: str
     host: str
     did: str
+    host_proven_at: datetime | None
+    proof_url: str
+    challenge: str
 
 
 class KeyOut(BaseModel):

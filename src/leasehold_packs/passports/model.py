@@ -84,6 +84,12 @@ class Complete:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class HostProven:
+    host: str
+    proven_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Expired:
     documents: int
 

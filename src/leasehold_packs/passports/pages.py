@@ -4,14 +4,17 @@ from; and the issuer with its keys and its log."""
 
 import asyncio
 import json
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
 from leasehold import web
+from leasehold.errors import NotFound
 from leasehold_packs.passports import store_facts, store_keys, store_log, store_versions
 from leasehold_packs.passports.attributes import Category, completeness
 from leasehold_packs.passports.changes import facts_changed
+from leasehold_packs.passports.desk import ask_to_prove
 from leasehold_packs.passports.errors import PassportError
 from leasehold_packs.passports.many import compiled_again
 from leasehold_packs.passports.source import Sheet, sheets_of
@@ -60,10 +63,18 @@ async def issuer(look: web.Look) -> web.Page:
     found, keys, heads = None, [], []
     if look.viewer.tenant:
         async with look.tenant.transaction() as tx:
-            found = await tx.fetchrow("select slug, name, host, did from leasehold_passports.issuer")
+            with suppress(NotFound):
+                found = await store_keys.get_issuer(tx)
             keys = await store_keys.list_keys(tx)
             heads = await store_log.newest_heads(tx)
     return look.show("passports_issuer.html", issuer=found, keys=keys, heads=heads)
+
+
+@pages.post("/passports/issuer/prove", "admin")
+async def prove(look: web.Look) -> web.Response:
+    async with look.tenant.transaction() as tx:
+        job = await ask_to_prove(tx)
+    return look.go(look.url(f"/jobs/{job.job_id}"), "The host is being asked.")
 
 
 @pages.get("/passports/issuer/rotate", "admin")

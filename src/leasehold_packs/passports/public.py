@@ -44,6 +44,11 @@ _JSON_LD = "application/ld+json"
 _CONTEXT = {"@vocab": "https://schema.org/", "passport": "urn:leasehold:passports:"}
 
 
+async def is_public_host(tx: Rows, host: str) -> bool:
+    """Whether a tenant has proven this host."""
+    return bool(await tx.fetchval("select leasehold_passports.is_public_host($1)", host))
+
+
 # -- passports ------------------------------------------------------------------------------------------------------
 
 
@@ -63,7 +68,7 @@ async def show(
     link_type: LinkType = None,
 ) -> web.Response:
     async with stranger.transaction() as tx:
-        found, keys = await _shown(tx, passport_id, invitation, version)
+        found, keys = await _shown(request, tx, passport_id, invitation, version)
     return await _answer(request, found, keys, link_type)
 
 
@@ -83,7 +88,7 @@ async def show_part(
     version: Version = None,
 ) -> web.Response:
     async with stranger.transaction() as tx:
-        found, keys = await _shown(tx, passport_id, invitation, version)
+        found, keys = await _shown(request, tx, passport_id, invitation, version)
     if part == "json":
         return _json_ld(found)
     if part == "bundle.zip":
@@ -139,7 +144,7 @@ async def show_item(
         passport_id = await tx.fetchval("select leasehold_passports.find_by_gtin($1, $2, $3)", host, full, serial)
         if passport_id is None:
             raise _nothing()
-        found, keys = await _shown(tx, passport_id, invitation, version)
+        found, keys = await _shown(request, tx, passport_id, invitation, version)
     return await _answer(request, found, keys, link_type)
 
 
@@ -155,8 +160,12 @@ async def describe_resolver(request: web.Request) -> web.Response:
 
 
 async def _shown(
-    tx: Rows, passport_id: UUID, invitation: str | None, version: UUID | None
+    request: web.Request, tx: Rows, passport_id: UUID, invitation: str | None, version: UUID | None
 ) -> tuple[dict[str, Any], list[PublicKey]]:
+    """What the reader sees. At a public host only its own tenant's: another's would seem to be the host's."""
+    host = web.public_host(request)
+    if not await tx.fetchval("select leasehold_passports.is_shown_at($1, $2)", passport_id, host):
+        raise _nothing()
     token = None if invitation is None else sha256(invitation.encode()).digest()
     row = await tx.fetchrow("select * from leasehold_passports.shown($1, $2, $3)", passport_id, version, token)
     if row is None:

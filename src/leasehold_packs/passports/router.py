@@ -12,6 +12,7 @@ _STATUS = {
     Code.SNAPSHOT_NOT_READY: "conflict",
     Code.RULE_PKG_NOT_PUBLISHED: "conflict",
     Code.SIGNING_KEY_MISSING: "conflict",
+    Code.HOST_NOT_PROVEN: "conflict",
     Code.PAYLOAD_TOO_LARGE: "too_large",
 }
 

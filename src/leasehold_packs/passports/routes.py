@@ -22,6 +22,7 @@ from leasehold_packs.passports.changes import facts_changed
 from leasehold_packs.passports.desk import (
     arrange,
     ask_for_version,
+    ask_to_prove,
     dismiss_fact,
     revoke_version,
     send_document,
@@ -71,10 +72,10 @@ async def set_issuer(tenant: web.Tenant, body: model.IssuerIn) -> web.Response:
     async with tenant.transaction() as tx:
         if await tx.fetchval("select leasehold_passports.is_taken($1)", body.slug):
             raise Conflict("another issuer has this slug")
-        made = await store_keys.set_issuer(tx, slug=body.slug, name=body.name, host=body.host)
+        made = await store_keys.set_issuer(tx, **body.model_dump(), development=tenant.is_development)
         await tx.log("passports.set_issuer", body.slug, {"name": body.name, "host": body.host})
     await arrange(tenant.client)
-    return web.answer({name: made[name] for name in model.IssuerOut.model_fields})
+    return web.answer(made)
 
 
 @routes.get(
@@ -86,7 +87,22 @@ async def set_issuer(tenant: web.Tenant, body: model.IssuerIn) -> web.Response:
 )
 async def get_issuer(tenant: web.Tenant) -> web.Response:
     async with tenant.transaction() as tx:
-        return web.answer(dict(await store_keys.get_issuer(tx)))
+        return web.answer(await store_keys.get_issuer(tx))
+
+
+@routes.post(
+    "/v1/passports/issuer/prove",
+    operation_id="passports.issuer.prove",
+    summary="Look whether the issuer's host publishes its challenge; the host is the tenant's from then on",
+    status_code=202,
+    response_model=model.JobMade,
+    openapi_extra=_ADMIN,
+)
+async def prove_host(tenant: web.Tenant, idempotency_key: web.IdempotencyKey = None) -> web.Response:
+    async def operate(tx: web.Transaction) -> web.Answer:
+        return _job(await ask_to_prove(tx))
+
+    return await tenant.once(idempotency_key, operate)
 
 
 @routes.post(

@@ -1,6 +1,8 @@
 """The issuer of a tenant and its keys. Private keys are secrets of the tenant: only attempts open them."""
 
 import base64
+import re
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, Protocol
 from uuid import uuid4
@@ -13,6 +15,7 @@ from leasehold_packs.passports.keys import PublicKey, did_web
 from leasehold_packs.passports.store import TENANT, Rows, one, whole_second
 
 _CLOCKS_DIFFER = timedelta(minutes=5)
+_LOOPBACK = re.compile(r"(localhost|.*\.localhost|127(\.[0-9]{1,3}){3})(:[0-9]+)?")
 
 
 class Vault(Rows, Protocol):
@@ -21,24 +24,47 @@ class Vault(Rows, Protocol):
     async def put_secret(self, name: str, value: str) -> None: ...
 
 
-async def set_issuer(tx: Rows, *, slug: str, name: str, host: str) -> Any:
-    """Who signs. Slug and host make the did, so they stay as they are once there is a key."""
+async def set_issuer(tx: Rows, *, slug: str, name: str, host: str, development: bool) -> Any:
+    """Who signs. Slug and host make the did, so they stay as they are once there is a key.
+
+    Another host has to be proven anew; a loopback host, which a development installation alone has, needs no proof.
+    """
     did = did_web(host, "v1", "passports", "issuers", slug)
+    is_loopback = _LOOPBACK.fullmatch(host) is not None
+    if is_loopback and not development:
+        raise invalid(f"{host} is a loopback host", hint="name the public host that the links of QR codes lead to")
     made = await tx.fetchrow(
         "insert into leasehold_passports.issuer as i (tenant_id, slug, name, host, did)"
         f" values ({TENANT}, $1, $2, $3, $4)"
         " on conflict (tenant_id) do update"
-        " set slug = excluded.slug, name = excluded.name, host = excluded.host, did = excluded.did"
+        " set slug = excluded.slug, name = excluded.name, host = excluded.host, did = excluded.did,"
+        "   challenge = case when i.host = excluded.host then i.challenge else excluded.challenge end,"
+        "   host_proven_at = case when i.host = excluded.host then i.host_proven_at end"
         " where i.did = excluded.did or not exists (select from leasehold_passports.signing_key) returning *",
         slug, name, host, did,
     )  # fmt: skip
     if made is None:
         raise Conflict("the issuer has keys, so its slug and host cannot change", hint="only its name can")
-    return made
+    if is_loopback:
+        await tx.fetchval("select leasehold_passports.prove_host(null)")
+    return await get_issuer(tx)
 
 
 async def get_issuer(tx: Rows) -> Any:
-    return await one(tx, "issuer", "select slug, name, host, did from leasehold_passports.issuer")
+    columns = "slug, name, host, did, challenge, host_proven_at"
+    found = await one(tx, "issuer", f"select {columns} from leasehold_passports.issuer")
+    return {**found, "proof_url": proof_url(found["host"])}
+
+
+def proof_url(host: str) -> str:
+    """Where the challenge of an issuer is published that proves its host."""
+    return f"https://{host}/.well-known/leasehold-passports"
+
+
+async def prove_host(tx: Rows, published: Sequence[str]) -> datetime:
+    """The host is the tenant's if its challenge is among the words that are published there; Conflict if not."""
+    proven_at: datetime = await tx.fetchval("select leasehold_passports.prove_host($1)", list(published))
+    return proven_at
 
 
 async def rotate_key(tx: Vault, now: datetime) -> PublicKey:
@@ -61,6 +87,12 @@ async def rotate_key(tx: Vault, now: datetime) -> PublicKey:
     return key
 
 
+async def first_key(tx: Vault, now: datetime) -> None:
+    """A key for an issuer that has none."""
+    if await signing_key(tx) is None:
+        await rotate_key(tx, now)
+
+
 async def revoke_key(tx: Rows, key_id: str, since: datetime) -> None:
     """From this moment on nothing that it signed holds."""
     query = (
@@ -79,6 +111,12 @@ async def list_keys(tx: Rows) -> list[Any]:
 
 async def usable_key(tx: Rows, issued_at: datetime) -> Any:
     """The key that signs a version of this moment, which must lie within its time."""
+    if await tx.fetchval("select host_proven_at is null from leasehold_passports.issuer"):
+        raise PassportError(
+            Code.HOST_NOT_PROVEN,
+            "the host of the issuer is not proven",
+            hint="publish its challenge there, and prove it",
+        )
     key = await signing_key(tx)
     if key is None:
         raise PassportError(Code.SIGNING_KEY_MISSING, "there is no key to sign with", hint="make one for the issuer")

@@ -22,7 +22,7 @@ from tests.packs.passports.battery import RULES, SAYS
 
 FOUND = Found(pack=pack, distribution="leasehold", version="0")
 SCOPES = ("jobs:read", "jobs:write", "admin")
-HOST = "maker.example"
+HOST = "maker.localhost"
 GTIN = "04012345123456"
 JSON = {"Content-Type": "application/json"}
 
@@ -38,8 +38,8 @@ class Office:
         """Run all jobs there are, and those that come of them."""
         return await self.kit.run_until_idle(pack.app)
 
-    async def opened(self, *, slug: str = "maker", host: str = HOST) -> None:
-        issuer = {"slug": slug, "name": f"The {slug}", "host": host}
+    async def opened(self, *, slug: str = "maker", host: str | None = None) -> None:
+        issuer = {"slug": slug, "name": f"The {slug}", "host": host or f"{slug}.localhost"}
         good(await self.api.put("/v1/passports/issuer", json=issuer))
         good(await self.api.post("/v1/passports/keys"))
 

@@ -25,7 +25,7 @@ from leasehold_packs.passports.errors import PassportError
 from leasehold_packs.passports.form import file_of
 from tests.dashboard.conftest import CHROMIUM, FLAGS, axe, listen
 from tests.packs.passports.battery import KEY, passport, signed
-from tests.packs.passports.office import FOUND, GTIN, Office, good, key_of, prepare
+from tests.packs.passports.office import FOUND, GTIN, HOST, Office, good, key_of, prepare
 from tests.packs.passports.test_end_to_end import decoded
 from tests.packs.passports.test_public import published
 from tests.waiting import PATIENCE_SECONDS
@@ -52,7 +52,7 @@ async def test_a_file_is_checked_as_it_is_or_from_a_form(maker: Office, stranger
     verdict = good(await stranger.post("/v1/passports/verify/file", content=raw))
     assert verdict == {"ok": True, "shown": ["public"], "state": "active", "findings": []}
     page = await stranger.post("/v1/passports/verify/file", files={"bundle": ("b.zip", raw)}, headers=HTML)
-    assert "It holds: <code>did:web:maker.example" in page.text
+    assert f"It holds: <code>did:web:{HOST}" in page.text
     assert "This passport is valid." in page.text
     assert "came with the file" not in page.text
 

@@ -63,7 +63,9 @@ def test_documents_become_a_passport_by_commands_alone(site: dict[str, str], tmp
     sheet.write_text("pointer;value;unit\n/generalProductInformation/batteryMass;24500;g\n")
     out = tmp_path / "passport.zip"
     with started("worker", env=site) as worker:
-        assert passports("issuer", "acme", "Acme", "acme.example") == "did:web:acme.example:v1:passports:issuers:acme"
+        assert (
+            passports("issuer", "acme", "Acme", "acme.localhost") == "did:web:acme.localhost:v1:passports:issuers:acme"
+        )
         rules = passports("rules", "--battery-pass", "lmt")
         made = passports("create", "Battery", "--category", "lmt")
         passports("upload", made, str(sheet))

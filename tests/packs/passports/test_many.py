@@ -10,7 +10,7 @@ from leasehold import State
 from leasehold_packs.passports import many
 from tests.packs.passports import killed
 from tests.packs.passports.battery import RULES
-from tests.packs.passports.office import GTIN, Office, good
+from tests.packs.passports.office import GTIN, HOST, Office, good
 
 RULES_2 = RULES | {"version": "2", "copies": [copy for copy in RULES["copies"] if copy["at"] != "/ok"]}
 
@@ -44,7 +44,7 @@ async def test_a_line_of_a_sheet_becomes_a_battery_with_the_facts_of_its_model_a
     assert [line for line, _ in done["refused"]] == [32, 33, 34]
     made = await batteries(maker, model)
     [version] = good(await maker.api.get(f"/v1/passports/{made['S0007']['passport_id']}/versions"))["data"]
-    assert version["link"] == f"https://maker.example/01/{GTIN}/21/S0007"
+    assert version["link"] == f"https://{HOST}/01/{GTIN}/21/S0007"
     payload = good(await maker.api.get(f"/v1/passports/versions/{version['version_id']}/payload"))
     assert (payload["health"]["cycles"], payload["model"]) == ("7", "M1")
 

@@ -190,21 +190,21 @@ def run_alone(folder: Path) -> str:
     return done.stdout or done.stderr
 
 
-async def test_a_number_on_another_host_or_claimed_twice_leads_nowhere(
+async def test_a_number_leads_to_the_passport_of_the_host_that_was_asked(
     maker: Office, stranger: httpx.AsyncClient
 ) -> None:
-    await published(maker)
+    passport = await published(maker)
     at = f"/01/{GTIN}/21/SN-1"
-    assert (await stranger.get(at)).status_code == 200
-    assert (await stranger.get(at, headers={"Host": "other.example"})).status_code == 404
+    assert (await stranger.get(at, headers={"Host": "other.example"})).status_code == 421, "nobody's host"
     assert (await stranger.get("/01/04012345123457")).status_code == 404, "a wrong check digit"
     async with office(maker.kit, "rival") as rival:
-        taken = {"slug": "maker", "name": "Rival", "host": HOST}
+        taken = {"slug": "maker", "name": "Rival", "host": "rival.localhost"}
         assert (await rival.api.put("/v1/passports/issuer", json=taken)).status_code == 409
         await rival.opened(slug="rival")
-        passport = await rival.passport(gtin=GTIN, serial="SN-1")
-        await rival.compiled(passport, await rival.package())
-    assert (await stranger.get(at)).status_code == 404
+        other = await rival.passport(gtin=GTIN, serial="SN-1")
+        await rival.compiled(other, await rival.package())
+    asked = [await stranger.get(at, headers={"Host": host}) for host in (HOST, "rival.localhost")]
+    assert [re.findall("/p/([0-9a-f-]{36})/bundle.zip", page.text)[0] for page in asked] == [passport, other]
 
 
 async def test_a_gs1_link_lists_its_links_and_leads_to_the_one_that_is_asked_for(

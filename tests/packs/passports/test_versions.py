@@ -12,7 +12,7 @@ from leasehold.engine.connect import target
 from leasehold.engine.database import Role
 from leasehold_packs.passports import bounded, pack
 from tests.packs.passports.battery import RULES, SAYS
-from tests.packs.passports.office import GTIN, Office, good, office
+from tests.packs.passports.office import GTIN, HOST, Office, good, office
 
 
 async def test_a_passport_is_compiled_signed_given_its_qr_code_and_activated(maker: Office) -> None:
@@ -20,7 +20,7 @@ async def test_a_passport_is_compiled_signed_given_its_qr_code_and_activated(mak
     version = await maker.compiled(passport, await maker.package())
 
     assert (version["state"], version["number"]) == ("active", 1)
-    assert version["link"] == f"https://maker.example/01/{GTIN}/21/SN-1"
+    assert version["link"] == f"https://{HOST}/01/{GTIN}/21/SN-1"
     assert await maker.events(passport) == ["passport.signed", "passport.activated"]
     ran = {job.kind: (job.queue, job.priority) for job in await (await maker.kit.client()).list_jobs()}
     del ran["passports.parse"]  # asked for before the first worker had told the database of its kinds
