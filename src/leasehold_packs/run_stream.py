@@ -1,7 +1,8 @@
 """A run of a pack as server-sent events: ``state`` with everything, then ``patch`` for what changes, then ``end``.
 
-The id of a message is the number of the newest change that its reader then knows. Changes of a run are numbered under a
-lock, so whoever comes back with a number gets everything after it, once.
+The id of a message is the number of the newest change that its reader then knows, and the end has an id of its own:
+``web.Position``. Changes of a run are numbered under a lock, so a reader that comes back with a number gets everything
+after it, once.
 """
 
 import asyncio
@@ -34,19 +35,20 @@ async def follow(
     look: Look, last_event_id: str | None, *, what: str, every_s: float
 ) -> AsyncGenerator[web.Message, None]:
     """The messages of one stream."""
-    after, run = _number(last_event_id), await look(None)
-    if after is None or after > run.seq:
+    last, run = web.Position.parse(last_event_id), await look(None)
+    if last is None or last.seq > run.seq:
         if last_event_id:
             yield _message("reset", run.seq, {"reason": f"the last message is not one of this {what}"})
         yield _message("state", run.seq, run.state)
-        after = run.seq
+        last = web.Position(run.seq)
+    after = last.seq
     passed = 0.0
     while True:
         run = await look(after)
         for after, patch in run.patches:
             yield _message("patch", after, patch)
         if not run.running and after >= run.seq:
-            yield _message("end", after, run.end)
+            yield _message("end", str(web.Position(after, has_ended=True)), run.end)
             return
         if passed >= LONGEST_SECONDS:
             return
@@ -57,13 +59,8 @@ async def follow(
 async def is_over(look: Look, last_event_id: str | None) -> bool:
     """Whether a reader has seen the end: then it need not come back."""
     run = await look(None)
-    return not run.running and _number(last_event_id) == run.seq
+    return not run.running and web.Position.parse(last_event_id) == web.Position(run.seq, has_ended=True)
 
 
-def _message(event: str, position: int, data: dict[str, Any]) -> web.Message:
+def _message(event: str, position: int | str, data: dict[str, Any]) -> web.Message:
     return web.Message(event=event, id=position, data=to_jsonable_python(data))
-
-
-def _number(last_event_id: str | None) -> int | None:
-    text = (last_event_id or "").strip()
-    return int(text) if text.isascii() and text.isdecimal() and len(text) < 16 else None

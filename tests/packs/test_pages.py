@@ -71,7 +71,7 @@ async def client(leasehold: Kit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         app = create_app(services)
         dashboard.mount(app, [shop()])
         transport = httpx.ASGITransport(app)
-        async with httpx.AsyncClient(transport=transport, base_url="http://test", headers=bearer(key)) as made:
+        async with httpx.AsyncClient(transport=transport, base_url="http://localhost", headers=bearer(key)) as made:
             made.owner = owner  # type: ignore[attr-defined]
             yield made
 

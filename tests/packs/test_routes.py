@@ -90,7 +90,7 @@ async def api_of(kit: Kit, found: Found, tenant: str) -> AsyncIterator[httpx.Asy
     settings = replace(kit.settings, key_pepper=PEPPER, secret_keys=SECRET_KEY)
     async with open_services(settings, loopback=True) as services:
         transport = httpx.ASGITransport(create_app(services, [found]))
-        async with httpx.AsyncClient(transport=transport, base_url="http://test", headers=bearer(key)) as client:
+        async with httpx.AsyncClient(transport=transport, base_url="http://localhost", headers=bearer(key)) as client:
             yield client
 
 

@@ -12,8 +12,6 @@ from leasehold_packs.postings import search
 if TYPE_CHECKING:
     from leasehold.web import Transaction
 
-_MOST_SEARCHES = 100
-
 
 async def get_preference(tx: "Transaction", owner: str) -> dict[str, Any]:
     """All companies and no title filters, until somebody says otherwise."""
@@ -50,8 +48,6 @@ async def save_search(tx: "Transaction", tenant: UUID, owner: str, name: str, qu
     if query.get("as_of") is not None:
         raise BadInput("a saved search looks at what comes, not at a moment", hint="leave out as_of")
     search.Query(**query)
-    if await tx.fetchval("select count(*) from leasehold_postings.search where owner = $1", owner) >= _MOST_SEARCHES:
-        raise Conflict(f"there are {_MOST_SEARCHES} saved searches already", hint="remove one")
     search_id = await tx.fetchval(
         "insert into leasehold_postings.search (tenant_id, owner, name, query) values ($1, $2, $3, $4)"
         " on conflict do nothing returning search_id",

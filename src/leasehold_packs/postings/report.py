@@ -1,10 +1,10 @@
 """Postings for other programs: CSV and JSON, and an Atom feed of what a saved search was told of."""
 
-import csv
-import io
 from datetime import datetime
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
+
+from leasehold.reports.cells import csv_line
 
 COLUMNS = (
     "posting_id", "company", "title", "state", "locations", "remote", "employment", "seniority", "department",
@@ -13,15 +13,12 @@ COLUMNS = (
 
 
 def as_csv(postings: list[dict[str, Any]]) -> str:
-    """One line for each posting. A cell never begins like a formula."""
-    out = io.StringIO()
-    writer = csv.writer(out)
-    writer.writerow(COLUMNS)
+    """One line for each posting."""
+    lines = [csv_line(COLUMNS)]
     for one in postings:
         shown = one | {"locations": " | ".join(one["locations"]), "salary": (one["salary"] or {}).get("text")}
-        cells = ["" if shown[name] is None else str(shown[name]) for name in COLUMNS]
-        writer.writerow([f"'{cell}" if cell[:1] in tuple("=+-@\t\r") else cell for cell in cells])
-    return out.getvalue()
+        lines.append(csv_line(shown[name] for name in COLUMNS))
+    return "".join(lines)
 
 
 def as_atom(search: dict[str, Any], matches: list[dict[str, Any]], *, address: str) -> str:

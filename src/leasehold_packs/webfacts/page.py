@@ -10,6 +10,8 @@ from leasehold_packs.webfacts.dom import attribute, flat, parse, visible_text
 from leasehold_packs.webfacts.robots_meta import RobotsMeta, read_robots_meta
 
 MAX_LINKS = 20_000
+#: Crawlers of search engines, as pages name them.
+SEARCHERS = ("googlebot", "bingbot")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,6 +63,7 @@ class Page:
     viewport: str | None
     charset: str | None
     robots: RobotsMeta
+    hidden_from: tuple[str, ...]  # search engines that are told by name not to list it
     canonicals: tuple[str, ...]
     alternates: tuple[Alternate, ...]
     headings: tuple[Heading, ...]
@@ -89,6 +92,11 @@ class Page:
         return resolve(self.canonicals[0], self.base) if self.canonicals else None
 
     @property
+    def may_be_listed(self) -> bool:
+        """Whether search engines may list it."""
+        return self.robots.index and not self.hidden_from
+
+    @property
     def images_without_alt(self) -> tuple[Image, ...]:
         return tuple(image for image in self.images if image.alt is None)
 
@@ -103,6 +111,8 @@ def read_page(text: str, *, url: str, agent: str = "", x_robots_tag: Iterable[st
     base = _base(tree, url)
     metas = [(attribute(node, "name").lower(), attribute(node, "content")) for node in tree.css("meta[name]")]
     named = dict(reversed(metas))
+    headers = list(x_robots_tag)
+    robots = read_robots_meta(metas, headers=headers, agent=agent)
     return Page(
         url=url,
         base=base,
@@ -111,7 +121,12 @@ def read_page(text: str, *, url: str, agent: str = "", x_robots_tag: Iterable[st
         descriptions=tuple(content for name, content in metas if name == "description"),
         viewport=named.get("viewport"),
         charset=_charset(tree),
-        robots=read_robots_meta(metas, headers=x_robots_tag, agent=agent),
+        robots=robots,
+        hidden_from=tuple(
+            name
+            for name in SEARCHERS
+            if robots.index and not read_robots_meta(metas, headers=headers, agent=name).index
+        ),
         canonicals=tuple(attribute(node, "href") for node in tree.css('head link[rel~="canonical" i]')),
         alternates=tuple(_alternates(tree, base)),
         headings=tuple(_headings(tree)),

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import unquote
 
+from leasehold.outcomes import storable
 from leasehold_packs.webfacts.availability import Availability, schema_availability
 from leasehold_packs.webfacts.candidates import Candidates
 from leasehold_packs.webfacts.currency import currency_code
@@ -220,7 +221,7 @@ def _add_product(found: Candidates, product: Node) -> None:
 
 def _image(value: Json) -> str | None:
     url = value.get("url") or value.get("contentUrl") if isinstance(value, dict) else value
-    return url.strip() or None if isinstance(url, str) else None
+    return storable(url).strip() or None if isinstance(url, str) else None
 
 
 def _add_offer(found: Candidates, offer: Offer, source: str) -> None:

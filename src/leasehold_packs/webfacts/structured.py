@@ -1,10 +1,13 @@
 """JSON-LD, microdata and Open Graph of a page, in one shape: nodes with types, properties and a pointer.
 
+JSON with the usual mistakes is read all the same; not everybody does that, so ``invalid`` names it.
+
 extruct reads them, script by script, so that one broken script costs only itself. RDFa is left out on purpose: hardly
 a shop or board has it alone, and its reader is slow.
 """
 
 import html
+import json
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
@@ -15,6 +18,8 @@ from typing import Any
 import lxml.html
 from lxml.etree import LxmlError
 from selectolax.lexbor import LexborHTMLParser
+
+from leasehold.outcomes import storable
 
 Json = Any
 
@@ -51,6 +56,7 @@ class Structured:
     microdata: list[Json] = field(default_factory=list)
     opengraph: dict[str, list[str]] = field(default_factory=dict)
     errors: tuple[str, ...] = ()
+    invalid: tuple[str, ...] = ()  # scripts that are no JSON by the letter, also where they could be read
 
     def document(self) -> dict[str, Json]:
         """What the pointers of nodes and facts lead into."""
@@ -75,11 +81,13 @@ def read_structured(text: str, *, url: str, page: LexborHTMLParser | None = None
     tree = _tree(_for_machines(page, text) if page else text, errors)
     if tree is None:
         return Structured(errors=tuple(errors))
+    invalid: list[str] = []
     return Structured(
-        json_ld=_pruned(_json_ld(tree, errors)),
+        json_ld=_pruned(_json_ld(tree, errors, invalid)),
         microdata=_pruned(_attempt("microdata", lambda: _microdata(tree, url), errors) or []),
         opengraph=_attempt("opengraph", lambda: _opengraph(tree), errors) or {},
         errors=tuple(errors),
+        invalid=tuple(invalid),
     )
 
 
@@ -92,13 +100,13 @@ def values(node: dict[str, Json], name: str) -> list[Json]:
 
 
 def text_of(value: Json) -> str | None:
-    """The words of a property: a text, a number, or a thing with a name."""
+    """The words of a property: a text, a number, or a thing with a name. JSON may hold what PostgreSQL cannot keep."""
     if isinstance(value, list):
         return next((found for item in value if (found := text_of(item))), None)
     if isinstance(value, dict):
         return text_of(value.get("name") or value.get("@value") or value.get("value"))
     if isinstance(value, str):
-        return " ".join(html.unescape(value).split()) or None
+        return " ".join(storable(html.unescape(value)).split()) or None
     return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
@@ -131,13 +139,29 @@ def _attempt(what: str, read: Callable[[], Any], errors: list[str]) -> Any:
         return None
 
 
-def _json_ld(tree: Any, errors: list[str]) -> list[Json]:
+def _json_ld(tree: Any, errors: list[str], invalid: list[str]) -> list[Json]:
     found: list[Json] = []
     for script in tree.iter("script"):
         if (script.get("type") or "").split(";")[0].strip().lower() == "application/ld+json":
             script.set("type", "application/ld+json")
+            if fault := _fault(script.text or ""):
+                invalid.append(f"json-ld: {fault}")
             found += _script_items(script, errors)
     return found
+
+
+def _fault(text: str) -> str | None:
+    """Why a script is no JSON; marks around the whole, which XHTML needs, are no fault."""
+    plain = _WRAPPERS.sub("", _WRAPPERS.sub("", text)).removeprefix("\ufeff").strip()
+    try:
+        json.loads(plain, parse_constant=_refuse)
+    except (ValueError, RecursionError) as problem:
+        return str(problem)[:200] or type(problem).__name__
+    return None
+
+
+def _refuse(name: str) -> None:
+    raise ValueError(f"{name} is no number in JSON")
 
 
 def _script_items(script: Any, errors: list[str]) -> list[Json]:
@@ -255,4 +279,4 @@ def _resolve(value: Json, known: dict[str, Named]) -> Json:
 
 def escaped(name: str) -> str:
     """A name as a step of a JSON pointer."""
-    return name.replace("~", "~0").replace("/", "~1")
+    return storable(name).replace("~", "~0").replace("/", "~1")

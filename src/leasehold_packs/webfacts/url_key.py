@@ -6,6 +6,7 @@ parameters, empty ones, the case and the last slash of the path, and every param
 
 import re
 from collections.abc import Collection, Iterator
+from functools import lru_cache
 from urllib.parse import quote_plus, unquote_to_bytes
 
 import ada_url
@@ -41,6 +42,15 @@ def url_key(url: str, *, drop: Collection[str] = (), keep_hashbang: bool = False
     query = "&".join(_parameters(parsed.search.removeprefix("?"), _MEANINGLESS.union(map(str.lower, drop))))
     fragment = parsed.hash if keep_hashbang and parsed.hash.startswith("#!") else ""
     return origin + path + (f"?{query}" if query else "") + fragment
+
+
+@lru_cache(maxsize=20_000)  # the pages of a site lead to each other
+def plain_url(url: str | None) -> str | None:
+    """The one spelling of a page's address; None for what is no page."""
+    try:
+        return url_key(url) if url else None
+    except BadInput:
+        return None
 
 
 def _parsed(url: str) -> ada_url.URL:

@@ -14,7 +14,6 @@ from leasehold import Leasehold
 from leasehold.access import Access
 from leasehold.client import Backend
 from leasehold.connectors import webhook
-from leasehold.engine import migrate
 from leasehold.engine.database import Database
 from leasehold.settings import Settings
 from leasehold_packs.postings import pack, requests, search
@@ -89,7 +88,6 @@ Opened = Callable[..., Any]
 @pytest.fixture
 async def tracking(cell: Cell, api_db: Database, monkeypatch: pytest.MonkeyPatch) -> Opened:
     monkeypatch.setenv(GAP, "0.001")
-    await migrate.migrate(cell.cluster.url(cell.name), packs=[pack.files])
 
     @asynccontextmanager
     async def opened(boards: Boards, *, allow: str = "") -> AsyncIterator[Tracker]:

@@ -53,7 +53,7 @@ class Api:
 async def http(cell: Cell, tracking: Opened) -> AsyncIterator[httpx.AsyncClient]:
     async with open_services(settings_of(cell), loopback=True) as services:
         transport = httpx.ASGITransport(create_app(services, [FOUND]))
-        async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
+        async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
             yield client
 
 
@@ -85,6 +85,8 @@ async def test_a_board_is_followed_searched_and_exported(tracking: Opened, a: Ap
         logs = (await a("GET", f"/runs/{run['run_id']}/logs"))["data"]
         assert [line["source"] for line in logs] == ["postings.list", "postings.settle", "postings.finish"]
         assert len((await a("GET", f"/runs/{run['run_id']}/logs", group="settle"))["data"]) == 1
+        both = (await a("GET", f"/runs/{run['run_id']}/logs", group=["list", "finish"]))["data"]
+        assert [line["source"] for line in both] == ["postings.list", "postings.finish"]
         await a("GET", f"/runs/{run['run_id']}/logs", group="all", status=400)
 
         found = await a("GET", "", q="engneer rsut", facets="true")
@@ -206,8 +208,9 @@ async def test_a_run_is_told_as_it_goes_and_goes_on_where_a_reader_was(
         whole = messages(await a("GET", f"/runs/{run_id}/events"))
         assert (whole[0]["event"], whole[-1]["event"]) == ("state", "end")
         assert {one["event"] for one in whole[1:-1]} == {"patch"}
-        numbers = [int(one["id"]) for one in whole]
+        numbers = [int(one["id"]) for one in whole[:-1]]
         assert numbers == sorted(numbers)
+        assert whole[-1]["id"] == f"{numbers[-1]}-end"
         assert applied(whole) == {f"JR{n}": "ready opened" for n in range(25)}
         assert whole[-1]["data"] == {"state": "succeeded", "reason": None}
 
@@ -223,7 +226,9 @@ async def test_a_run_is_told_as_it_goes_and_goes_on_where_a_reader_was(
         ]
         nonsense = Api(a.http, a.headers | {"Last-Event-ID": "x"})
         assert messages(await nonsense("GET", f"/runs/{run_id}/events"))[1]["event"] == "state"
-        seen = Api(a.http, a.headers | {"Last-Event-ID": str(numbers[-1])})
+        cut = Api(a.http, a.headers | {"Last-Event-ID": str(numbers[-1])})
+        assert messages(await cut("GET", f"/runs/{run_id}/events")) == whole[-1:]
+        seen = Api(a.http, a.headers | {"Last-Event-ID": whole[-1]["id"]})
         await seen("GET", f"/runs/{run_id}/events", status=204)
         assert (await a("POST", f"/runs/{run_id}/cancel", status=409))["code"] == "conflict"
 

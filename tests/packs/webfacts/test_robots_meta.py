@@ -20,6 +20,9 @@ from leasehold_packs.webfacts.robots_meta import read_robots_meta
         ([], ["unavailable_after: 25 Jun 2010 15:00:00 PST", "noindex"], False, True),
         ([], ["noindex, max-snippet:20"], False, True),
         ([], ["max-snippet:20, noindex"], False, True),
+        ([], ["otherbot: noindex, ourbot: nofollow"], True, False),
+        ([], ["ourbot: nofollow, otherbot: noindex"], True, False),
+        ([], ["unavailable_after: Fri, 25 Jun 2010 15:00:00 GMT, noindex"], False, True),
     ],
 )
 def test_all_that_is_about_us_counts(
