@@ -2,9 +2,10 @@
 
 import json
 import uuid
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
 from typing import Any, Self
 from urllib.parse import quote, urlsplit, urlunsplit
 from uuid import UUID
@@ -13,13 +14,15 @@ import asyncpg
 
 from leasehold.engine import migrate
 from leasehold.engine.database import Database, Role, Target
+from leasehold.packs import Pack
 from leasehold.postgres import Home, Server, ephemeral_home
+from leasehold.testing.databases import Databases, administer, enable_reset
 
 # In test databases only: look at and change what no role may see, and move the engine's clock. The connection stays
 # the operator's; the functions belong to the owner.
 _TENANT_A = UUID("0190a000-0000-7000-8000-00000000000a")
 _TENANT_B = UUID("0190b000-0000-7000-8000-00000000000b")
-_BACK_DOOR = f"""
+_BACK_DOOR = """
 create schema leasehold_test authorization leasehold_owner;
 set role leasehold_owner;
 create table leasehold_test.clock (offset_s double precision not null);
@@ -38,12 +41,14 @@ grant execute on function leasehold_test.look(text), leasehold_test.change(text)
 to leasehold_operator;
 grant select on leasehold_test.clock to leasehold_api, leasehold_worker, leasehold_operator, leasehold_readonly;
 grant usage on schema leasehold_test to leasehold_api, leasehold_worker, leasehold_operator, leasehold_readonly;
+"""
+_TENANTS = f"""
 insert into leasehold.tenant (tenant_id, name, created_at)
 values ('{_TENANT_A}', 'a', now()), ('{_TENANT_B}', 'b', now());
 """
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Cluster:
     """The server of this test run."""
 
@@ -70,21 +75,33 @@ class Cluster:
         await migrate.create_database(self.admin_url, self.template)
         await install(self.url(self.template))
         await migrate.let_in(self.admin_url, self.template, self.passwords)
-        await self.administer(self.template, _BACK_DOOR)
+        await self.open_back_door()
+        await self.administer(self.template, _TENANTS)
+        await enable_reset(self.url(self.template))
+
+    @cached_property
+    def databases(self) -> Databases:
+        """Those of this process."""
+        return Databases(self.admin_url, self.template)
+
+    async def open_back_door(self) -> None:
+        """Also into a database that had one and was restored without its grants."""
+        await self.administer(self.template, f"drop schema if exists leasehold_test cascade; {_BACK_DOOR}")
 
     async def clone(self) -> "Cell":
-        name = f"test_{uuid.uuid4().hex}"
-        await self.administer("postgres", f"create database {name} template {self.template} strategy file_copy")
-        return Cell(cluster=self, name=name)
+        """A database like the template: a new one, or one that another test has given back."""
+        return Cell(cluster=self, name=await self.databases.take())
+
+    async def with_packs(self, packs: Sequence[Pack]) -> "Cluster":
+        """The same server with a template that has the tables of these packs as well."""
+        template = f"{self.template}_packs_{uuid.uuid4().hex[:12]}"
+        await administer(self.admin_url, f'create database "{template}" template "{self.template}" strategy file_copy')
+        await migrate.migrate(self.url(template), packs=[pack.files for pack in packs])
+        await enable_reset(self.url(template))
+        return replace(self, template=template)
 
     async def administer(self, database: str, statement: str) -> None:
-        connection = await asyncpg.connect(
-            self.url(database), server_settings={"application_name": "leasehold-migrate"}
-        )
-        try:
-            await connection.execute(statement)
-        finally:
-            await connection.close()
+        await administer(self.url(database), statement)
 
 
 @asynccontextmanager
@@ -158,5 +175,6 @@ class Cell:
         """What a real process needs to use this database."""
         return {f"LEASEHOLD_{role.upper()}_URL": self.url(role) for role in (Role.API, Role.WORKER, Role.OPERATOR)}
 
-    async def drop(self) -> None:
-        await self.cluster.administer("postgres", f"drop database {self.name} with (force)")
+    async def give_back(self) -> None:
+        """Ends what still uses the database, and lets another test have it."""
+        await self.cluster.databases.give_back(self.name)

@@ -1,49 +1,29 @@
-"""One real PostgreSQL for the whole run, one database cloned from a migrated template for each test.
+"""One real PostgreSQL for each test process; one database, equal to a migrated template, for each test.
 
 Everything but the making of databases connects as api, worker, operator or readonly. The server logs who connects, and
 the run fails if anybody else was there.
 """
 
-import asyncio
-import json
 import os
 import re
-from collections.abc import AsyncIterator, Generator
+from collections.abc import AsyncIterator, Generator, Iterator
 from pathlib import Path
 
 import pytest
 
 from leasehold.engine.database import Database, Role
-from leasehold.postgres import Home, Server, ephemeral_home
+from leasehold.postgres import Binaries, Home, Server, ephemeral_home, find_binaries
 from leasehold.settings import Settings
+from leasehold.testing.server import apart
 from tests.cell import Cell, Cluster
 
-_ENV = "LEASEHOLD_TEST_CLUSTER"
-_TEMPLATE = "template_leasehold"
-_servers: list[Server] = []
+pytest_plugins = ["tests.reporting"]
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    kept = (_ENV, "LEASEHOLD_PG_BIN", "LEASEHOLD_CORPORA")
+    kept = ("LEASEHOLD_PG_BIN", "LEASEHOLD_CORPORA")
     for name in [name for name in os.environ if name.startswith("LEASEHOLD_") and name not in kept]:
         del os.environ[name]  # a developer's own settings are no part of a test
-    if hasattr(config, "workerinput"):
-        return  # a parallel process: the first one has started the server
-    bin_ = os.environ.get("LEASEHOLD_PG_BIN")
-    home = Home(ephemeral_home(in_memory=True))
-    home.make()
-    server = Server(
-        home.path,
-        pg_bin=Path(bin_) if bin_ else None,
-        ephemeral=True,
-        options={"log_connections": "on", "max_connections": "300"},
-    )
-    endpoint = server.start()
-    _servers.append(server)
-    passwords = {role: home.secret(role) for role in Role}
-    cluster = Cluster(admin_url=endpoint.url(), passwords=passwords, home=str(home.path), template=_TEMPLATE)
-    asyncio.run(cluster.make_template())
-    os.environ[_ENV] = json.dumps(cluster.as_json())
 
 
 @pytest.hookimpl(wrapper=True)
@@ -58,32 +38,40 @@ def pytest_runtest_makereport(
     return report
 
 
-def pytest_unconfigure(config: pytest.Config) -> None:
-    for server in _servers:
+@pytest.fixture(scope="session")
+def cluster() -> Iterator[Cluster]:
+    """The server of this process, started for the first test that needs a database."""
+    bin_ = os.environ.get("LEASEHOLD_PG_BIN")
+    binaries = find_binaries(Path(bin_) if bin_ else None)
+    home = Home(ephemeral_home(in_memory=True))
+    home.make()
+    server = Server(home.path, pg_bin=binaries.bin, ephemeral=True, options=_options(binaries))
+    try:
+        url = server.start().url()
+        passwords = {role: home.secret(role) for role in Role}
+        cluster = Cluster(admin_url=url, passwords=passwords, home=str(home.path), template="template_leasehold")
+        apart(cluster.make_template)
+        yield cluster
+        strangers = _strangers((home.path / "postgres.log").read_text())
+    finally:
         server.stop()
-        Home(Path(json.loads(os.environ[_ENV])["home"])).wipe()
-
-
-def pytest_sessionfinish(session: pytest.Session) -> None:
-    """The roles that connected, from the server's own log."""
-    if hasattr(session.config, "workerinput") or _ENV not in os.environ:
-        return
-    home = Home(Path(json.loads(os.environ[_ENV])["home"]))
-    strangers = _strangers((home.path / "postgres.log").read_text())
+        home.wipe()
     if strangers:
-        print(f"\nconnections that are neither a role of ours nor a migration: {sorted(strangers)}")
-        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+        pytest.fail(f"connections that are neither a role of ours nor a migration: {sorted(strangers)}")
+
+
+def _options(binaries: Binaries) -> dict[str, str]:
+    # A database is used again and again: its plans shall not depend on when it was analyzed.
+    options = {"log_connections": "on", "max_connections": "300", "autovacuum": "off"}
+    if binaries.major >= 16:
+        options["scram_iterations"] = "1"  # most tests open several connections; a login takes half as long
+    return options
 
 
 def _strangers(log: str) -> set[tuple[str, str]]:
     seen = set(re.findall(r"connection authorized: user=(\S+) database=\S+(?: application_name=(\S+))?", log))
     roles = {f"leasehold_{role}" for role in Role}
     return {(user, program) for user, program in seen if user not in roles and program != "leasehold-migrate"}
-
-
-@pytest.fixture(scope="session")
-def cluster() -> Cluster:
-    return Cluster.from_json(json.loads(os.environ[_ENV]))
 
 
 @pytest.fixture
@@ -93,7 +81,7 @@ async def cell(cluster: Cluster) -> AsyncIterator[Cell]:
     try:
         yield cell
     finally:
-        await cell.drop()
+        await cell.give_back()
 
 
 @pytest.fixture

@@ -52,7 +52,7 @@ def on_a_database(cluster: Cluster, machine: type[M]) -> Iterator[type[M]]:
     finally:
         for opened in (door, db):
             loop.run_until_complete(opened.__aexit__(None, None, None))
-        loop.run_until_complete(cell.drop())
+        loop.run_until_complete(cell.give_back())
         loop.close()
 
 

@@ -93,28 +93,12 @@ def no_other_version() -> None:
 
 
 def run_tests(found: Binaries) -> None:
-    run(
-        [
-            sys.executable,
-            "-m",
-            "pytest",
-            "-q",
-            "-n",
-            "3",
-            "--durations=0",
-            "--durations-min=5",
-            "tests/sql",
-            "tests/engine",
-        ],
-        LEASEHOLD_PG_BIN=str(found.bin),
-    )
+    run([sys.executable, "-m", "tests.run", "--only", "sql", "engine"], LEASEHOLD_PG_BIN=str(found.bin))
 
 
 def run_long_tests() -> None:
-    """Those of SQL have run above, unless this machine has one PostgreSQL alone."""
-    more = ["--ignore", "tests/sql"] if other_versions() else []
-    said = run([sys.executable, "-m", "pytest", "-q", "-n", "3", "--dist", "worksteal", "-m", "long", *more, "tests"])
-    print("\n".join(said.splitlines()[-22:]))  # the slowest of them
+    said = run([sys.executable, "-m", "tests.run", "--long"])
+    print("\n".join(said.splitlines()[-60:]))  # the slowest of them, and the time of each folder
 
 
 # -- chaos ----------------------------------------------------------------------------------------------------------

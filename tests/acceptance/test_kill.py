@@ -118,6 +118,16 @@ async def test_a_stopping_worker_finishes_what_it_runs(cell: Cell, worker_db: Da
     assert await history(worker_db, cell, job_id) == [(1, "succeeded", "w")]
 
 
+async def test_a_worker_whose_terminal_is_closed_finishes_what_it_runs(cell: Cell, worker_db: Database) -> None:
+    with started("worker", "--name", "w", env=settings(cell)) as worker:
+        job_id = await enqueue_slow(worker_db, cell, 1)
+        await works(cell, "w")
+        worker.kill(signal.SIGHUP)
+        worker.kill(signal.SIGHUP)  # the shell says it, and the kernel
+        assert worker.ended().code == 0
+    assert await history(worker_db, cell, job_id) == [(1, "succeeded", "w")]
+
+
 async def test_a_stopping_worker_gives_back_uncounted_what_outlasts_its_grace(cell: Cell, worker_db: Database) -> None:
     with started("worker", "--name", "w", env=settings(cell, LEASEHOLD_GRACE_SECONDS="0.3")) as worker:
         job_id = await enqueue_slow(worker_db, cell, 60)

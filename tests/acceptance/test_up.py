@@ -1,18 +1,22 @@
 """`leasehold up` and `leasehold down`: whole instances in folders of their own."""
 
+import os
 import signal
 import socket
+import subprocess
+import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import asyncpg
+import httpx
 import pytest
 
 from leasehold.postgres import Home, Server, postmaster
-from tests.cli.program import leasehold, started
-from tests.waiting import eventually, until
+from tests.cli.program import LEASEHOLD, environment, leasehold, started
+from tests.waiting import PATIENCE_SECONDS, eventually, until
 
 NewHome = Callable[[], Path]
 
@@ -101,6 +105,16 @@ def test_sigterm_stops_everything_and_the_next_start_finds_the_data(home: Path) 
         up.stopped()
 
 
+def test_an_ephemeral_instance_prints_a_key_that_a_script_can_use(home: Path) -> None:
+    with started("up", "--ephemeral", "--json", env=at(home, LEASEHOLD_PORT="0")) as up:
+        ready = up.document()
+        headers = {"Authorization": f"Bearer {ready['key']}", "Prefer": "wait=60"}
+        made = httpx.post(f"{ready['api']}/v1/jobs", json={"kind": "demo.hello"}, headers=headers, timeout=90).json()
+        assert made["job"]["state"] == "succeeded"
+        assert ready["key"] not in up.err
+        assert up.stopped().code == 0
+
+
 def test_ctrl_c_stops_everything_too(home: Path) -> None:
     with started("up", env=at(home)) as up:
         up.said("Ready")
@@ -111,35 +125,94 @@ def test_ctrl_c_stops_everything_too(home: Path) -> None:
     assert server_of(home) is None
 
 
+def test_a_closed_terminal_stops_everything_too(home: Path) -> None:
+    keyboard, terminal = os.openpty()
+    # A session leader whose terminal it is: it hears of its end, as a shell's command does.
+    take = "import fcntl, os, sys, termios; os.setsid(); fcntl.ioctl(2, termios.TIOCSCTTY, 0);"
+    run = f"{take} os.execv(sys.executable, [sys.executable, '-m', 'leasehold', 'up', '--json'])"
+    up = subprocess.Popen(
+        [sys.executable, "-c", run], stdin=terminal, stdout=subprocess.PIPE, stderr=terminal, env=environment(at(home))
+    )
+    try:
+        os.close(terminal)
+        assert up.stdout
+        assert b"database_url" in up.stdout.readline()
+        assert server_of(home)
+        os.close(keyboard)
+        assert up.wait(PATIENCE_SECONDS) == 0
+        assert server_of(home) is None
+    finally:
+        up.kill()
+        up.wait()
+        up.stdout and up.stdout.close()
+
+
 @pytest.mark.long
-def test_up_after_a_kill_takes_the_left_over_server_and_its_jobs(home: Path) -> None:
+def test_nohup_keeps_it_up_when_the_terminal_is_closed(home: Path) -> None:
+    with started("up", "--json", env=at(home), command=("nohup", *LEASEHOLD)) as up:
+        up.document()
+        up.kill(signal.SIGHUP)
+        assert leasehold("run", "demo.hello", "steps=1", "--follow", env=at(home)).code == 0
+        assert up.stopped().code == 0
+
+
+@pytest.mark.parametrize("option", [[], pytest.param(["--ephemeral"], marks=pytest.mark.long)])
+def test_the_server_of_an_up_that_is_killed_ends_by_itself(home: Path, option: list[str]) -> None:
+    with started("up", "--json", *option, env=at(home)) as up:
+        url = urlsplit(up.document()["database_url"])
+        up.kill()
+        up.ended()
+    until(lambda: not is_open(url.port), what="the end of the server")
+    assert server_of(home) is None
+
+
+def is_open(port: int | None) -> bool:
+    assert port
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+@pytest.mark.long
+def test_up_after_a_kill_finds_the_jobs(home: Path) -> None:
     with started("up", "--json", env=at(home)) as up:
         up.document()
         job_id = leasehold("run", "demo.hello", "steps=1", "--follow", "--json", env=at(home)).json["job_id"]
         up.kill()
         up.ended()
-    assert server_of(home), "a killed process cannot stop its server"
     with started("up", "--json", env=at(home)) as up:
         up.document()
+        assert "took over" not in up.err
         assert listed(home) == [job_id]
-        said = leasehold("run", "demo.hello", "steps=1", "--follow", env=at(home))
-        assert said.code == 0
+        assert leasehold("run", "demo.hello", "steps=1", "--follow", env=at(home)).code == 0
         assert up.stopped().code == 0
     assert server_of(home) is None
 
 
 @pytest.mark.long
-def test_down_after_a_kill_stops_the_left_over_server(home: Path) -> None:
+def test_up_takes_over_a_server_that_was_left_behind_and_says_so(home: Path) -> None:
+    left = leave_a_server(home)
     with started("up", "--json", env=at(home)) as up:
         up.document()
-        up.kill()
-        up.ended()
-    assert server_of(home)
+        assert f"took over PostgreSQL (pid {left}), which an earlier process left running here" in up.err
+        assert up.stopped().code == 0
+    assert server_of(home) is None
+
+
+def test_down_stops_a_server_that_was_left_behind(home: Path) -> None:
+    leave_a_server(home)
     said = leasehold("down", env=at(home))
     assert (said.code, said.out) == (0, "")
     assert "left behind" in said.err
     assert server_of(home) is None
     assert (home / "data").exists()
+
+
+def leave_a_server(home: Path) -> int:
+    """As if its owner and what watches over it had both been killed."""
+    start = "import sys; from pathlib import Path; from leasehold.postgres import Server; home = Path(sys.argv[1]);"
+    start += " print(Server(home, outlives=True).start().pid)"
+    done = subprocess.run([sys.executable, "-c", start, str(home)], capture_output=True, text=True, check=True)
+    return int(done.stdout)
 
 
 @pytest.mark.long

@@ -49,7 +49,9 @@ async def make_key(cell: Cell, tenant: UUID | None, *, scopes: list[str] = ALL, 
     key = keys.make("live")
     async with cell.database(Role.OPERATOR, connections=1) as db:
         if tenant is None:
-            await engine.create_operator_key(db, key, Peppers([PEPPER]), name=name, expires_at=None)
+            await engine.create_operator_key(
+                db, key, Peppers([PEPPER]), name=name, scopes=["operator"], expires_at=None
+            )
         else:
             queues = ["default"] if "work" in scopes else None
             await engine.create_key(
@@ -79,7 +81,7 @@ async def services(cell: Cell) -> AsyncIterator[Services]:
 
 def client_of(services: Services, key: Key | None = None, *, address: str = "127.0.0.1") -> httpx.AsyncClient:
     transport = httpx.ASGITransport(create_app(services), client=(address, 1234))
-    return httpx.AsyncClient(transport=transport, base_url="http://test", headers=bearer(key) if key else {})
+    return httpx.AsyncClient(transport=transport, base_url="http://localhost", headers=bearer(key) if key else {})
 
 
 @pytest.fixture

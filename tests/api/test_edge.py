@@ -1,18 +1,24 @@
 """What holds for every answer: one form of problem, ids, limits, headers; nothing of the inside."""
 
+import asyncio
 import json
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
+import asyncpg
 import httpx
 import pytest
 
+from leasehold import keys
 from leasehold.api import Services, open_services
 from leasehold.engine import watch, workers
-from leasehold.engine.database import Database
+from leasehold.engine.database import Database, Role
 from leasehold.errors import BadSetting, LeaseholdError, Unreachable
 from leasehold.settings import Settings
 from tests.api.conftest import Keys, bearer, client_of, problem, settings_of
+from tests.api.people import browser, member
 from tests.cell import Cell
+from tests.waiting import eventually
 
 
 async def test_the_framework_speaks_in_problems_too(a: httpx.AsyncClient) -> None:
@@ -148,6 +154,24 @@ async def test_other_origins_are_let_in_by_setting_only(cell: Cell, key: Keys, a
         assert "access-control-allow-origin" not in other.headers
 
 
+_WAITING = """
+select 1 from pg_locks l join pg_database d on d.oid = l.database
+where d.datname = current_database() and not l.granted
+"""
+
+
+@asynccontextmanager
+async def holding(cell: Cell, statement: str) -> AsyncIterator[None]:
+    """What this statement locks stays locked until the end of the block."""
+    connection = await asyncpg.connect(cell.url(Role.OPERATOR))
+    try:
+        async with connection.transaction():
+            await connection.execute("select leasehold_test.change($1)", statement)
+            yield
+    finally:
+        await connection.close()
+
+
 async def test_a_key_is_limited_and_told_so(cell: Cell, key: Keys) -> None:
     async with (
         open_services(settings_of(cell, key_requests=3), loopback=True) as services,
@@ -164,21 +188,53 @@ async def test_a_key_is_limited_and_told_so(cell: Cell, key: Keys) -> None:
         assert (await two.get("/v1/jobs")).status_code == 200
 
 
-async def test_an_address_is_limited_and_sooner_when_its_keys_are_bad(cell: Cell, key: Keys) -> None:
+async def test_an_address_is_limited_without_keys_and_sooner_with_bad_ones(cell: Cell) -> None:
     async with (
-        open_services(settings_of(cell, ip_requests=3), loopback=True) as services,
-        client_of(services, key.a) as one,
-        client_of(services, key.a, address="10.0.0.2") as two,
-    ):
-        assert [(await one.get("/v1/jobs")).status_code for _ in range(4)] == [200, 200, 200, 429]
-        assert (await two.get("/v1/jobs")).status_code == 200
-    async with (
-        open_services(settings_of(cell, ip_refusals=2), loopback=True) as services,
+        open_services(settings_of(cell, ip_requests=3, ip_refusals=2), loopback=True) as services,
         client_of(services) as one,
+        client_of(services, address="10.0.0.2") as two,
     ):
-        tries = [(await one.get("/v1/jobs", headers=bearer("junk"))).status_code for _ in range(3)]
+        tries = [(await one.get("/v1/jobs", headers=bearer(keys.make("live")))).status_code for _ in range(3)]
         assert tries == [401, 401, 429]
-        problem(await one.get("/v1/jobs", headers=bearer(key.a)), 429, "rate_limited")
+        assert [(await one.get("/v1/jobs")).status_code for _ in range(2)] == [429, 429]
+        assert [(await two.get("/openapi.json")).status_code for _ in range(4)] == [200, 200, 200, 429]
+
+
+async def test_valid_credentials_pass_from_an_address_whose_bad_ones_are_refused(cell: Cell, key: Keys) -> None:
+    session = await member(cell, cell.tenant_a, "viewer")
+    async with (
+        open_services(settings_of(cell, ip_requests=4, ip_refusals=2), loopback=True) as services,
+        client_of(services) as client,
+    ):
+        for _ in range(6):
+            last = await client.get("/v1/jobs", headers=bearer(keys.make("live")))
+        problem(last, 429, "rate_limited")
+        for _ in range(6):
+            assert (await client.get("/v1/jobs", headers=bearer(key.a))).status_code == 200
+        made = await client.post("/v1/tickets", json={}, headers=bearer(key.a))
+        opened = await client.get("/v1/events", params={"ticket": made.json()["ticket"]})
+        assert opened.status_code == 200
+        problem(await client.get("/v1/events", params={"ticket": made.json()["ticket"]}), 429, "rate_limited")
+        async with browser(services, session[0]) as page:
+            assert (await page.get("/v1/me")).status_code == 200
+        problem(await client.get("/v1/jobs", headers=bearer("junk")), 429, "rate_limited")
+
+
+async def test_checking_the_keys_of_a_limited_address_leaves_connections_for_others(cell: Cell) -> None:
+    session, _ = await member(cell, cell.tenant_a, "viewer")
+    async with (
+        open_services(settings_of(cell, ip_refusals=1), loopback=True) as services,
+        client_of(services, address="10.0.0.2") as flood,
+        browser(services, session) as page,
+    ):
+        for _ in range(2):
+            last = await flood.get("/v1/jobs", headers=bearer(keys.make("live")))
+        problem(last, 429, "rate_limited")
+        async with holding(cell, "lock table leasehold.api_key"):  # every check of a key waits now
+            tries = [asyncio.create_task(flood.get("/v1/jobs", headers=bearer(keys.make("live")))) for _ in range(30)]
+            await eventually(lambda: cell.look(_WAITING), what="a check that waits")
+            assert (await page.get("/v1/me")).status_code == 200
+        assert {(await one).status_code for one in tries} == {429}
 
 
 async def test_a_fault_of_ours_tells_nothing_of_the_inside(

@@ -28,7 +28,7 @@ LIVE = {"Accept": "text/event-stream"}
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
     event: str
-    id: int
+    id: int | str
     data: Any
 
 
@@ -51,11 +51,16 @@ async def ask(client: httpx.AsyncClient, **more: object) -> str:
     return str((await client.post("/v1/jobs", json={"kind": "t.work"} | more)).json()["job_id"])
 
 
+def number(text: str) -> int | str:
+    """The id of a message; that of the end is more than a number."""
+    return int(text) if text.isdecimal() else text
+
+
 async def messages(response: httpx.Response) -> AsyncIterator[Message]:
     fields: dict[str, str] = {}
     async for line in response.aiter_lines():
         if line == "" and "event" in fields:
-            yield Message(event=fields["event"], id=int(fields["id"]), data=json.loads(fields["data"]))
+            yield Message(event=fields["event"], id=number(fields["id"]), data=json.loads(fields["data"]))
             fields = {}
         elif line and not line.startswith(":"):
             name, _, value = line.partition(": ")
@@ -64,7 +69,7 @@ async def messages(response: httpx.Response) -> AsyncIterator[Message]:
 
 @asynccontextmanager
 async def following(
-    client: httpx.AsyncClient, job: str, last: int | None = None
+    client: httpx.AsyncClient, job: str, last: int | str | None = None
 ) -> AsyncIterator[AsyncIterator[Message]]:
     """The stream of a job, or that at a path."""
     headers = LIVE | ({} if last is None else {"Last-Event-ID": str(last)})
@@ -92,7 +97,7 @@ async def test_a_stream_tells_the_state_then_every_event_then_the_end(live: http
             await hand.say(grant, percent, f"{percent} done")
         await hand.end(grant, result="7")
         told = await rest(found)
-    assert [(m.event, m.id) for m in told] == [("patch", 2), ("patch", 3), ("patch", 4), ("patch", 5), ("end", 5)]
+    assert [(m.event, m.id) for m in told] == [("patch", 2), ("patch", 3), ("patch", 4), ("patch", 5), ("end", "5-end")]
     assert [m.data["type"] for m in told[:-1]] == ["started", "progress", "progress", "succeeded"]
     assert told[1].data["progress"] == 10
     assert told[-1].data["state"] == "succeeded"
@@ -106,7 +111,7 @@ async def test_a_stream_goes_on_after_the_last_event_seen(live: httpx.AsyncClien
         assert [(await anext(found)).id] == [3]
         await hand.say(grant, 20)
         await hand.end(grant)
-        assert [(m.event, m.id) for m in await rest(found)] == [("patch", 4), ("patch", 5), ("end", 5)]
+        assert [(m.event, m.id) for m in await rest(found)] == [("patch", 4), ("patch", 5), ("end", "5-end")]
 
 
 async def test_a_job_that_has_ended_is_told_at_once(live: httpx.AsyncClient, hand: Hand) -> None:
@@ -115,21 +120,36 @@ async def test_a_job_that_has_ended_is_told_at_once(live: httpx.AsyncClient, han
     async with following(live, job) as found:
         assert [m.event for m in await rest(found)] == ["state", "end"]
     async with following(live, job, last=1) as found:
-        assert [(m.event, m.id) for m in await rest(found)] == [("patch", 2), ("patch", 3), ("end", 3)]
+        assert [(m.event, m.id) for m in await rest(found)] == [("patch", 2), ("patch", 3), ("end", "3-end")]
 
 
 async def test_whoever_saw_the_end_gets_204_until_there_is_more(live: httpx.AsyncClient, hand: Hand) -> None:
     job = await ask(live)
     await hand.end(await hand.claim(), "failed")
-    over = await live.get(f"/v1/jobs/{job}/events", headers=LIVE | {"Last-Event-ID": "3"})
+    over = await live.get(f"/v1/jobs/{job}/events", headers=LIVE | {"Last-Event-ID": "3-end"})
     assert (over.status_code, over.content) == (204, b"")
-    assert (await live.get(f"/v1/jobs/{job}/events?last_event_id=3", headers=LIVE)).status_code == 204
+    assert (await live.get(f"/v1/jobs/{job}/events?last_event_id=3-end", headers=LIVE)).status_code == 204
     await live.post(f"/v1/jobs/{job}/retry")
-    async with following(live, job, last=3) as found:
+    async with following(live, job, last="3-end") as found:
         assert (await anext(found)).data["type"] == "retried"
 
 
-@pytest.mark.parametrize(("last", "first"), [(99, "reset"), ("junk", "state"), ("", "state")])
+async def test_a_stream_that_was_cut_before_its_end_still_tells_it(live: httpx.AsyncClient, hand: Hand) -> None:
+    """The last event and the end are two messages, and a connection may break between them."""
+    job = await ask(live)
+    await hand.end(await hand.claim())
+    async with following(live, job, last=1) as found:
+        seen = [await anext(found), await anext(found)]
+        assert [(m.event, m.id) for m in seen] == [("patch", 2), ("patch", 3)]
+    for path in (f"/v1/jobs/{job}/events", f"/v1/jobs/{job}/logs"):
+        async with following(live, path, last=3) as found:
+            assert [(m.event, m.id, m.data["state"]) for m in await rest(found)] == [("end", "3-end", "succeeded")]
+
+
+@pytest.mark.parametrize(
+    ("last", "first"),
+    [(99, "reset"), ("99-end", "reset"), ("3-", "state"), ("3-ends", "state"), ("junk", "state"), ("", "state")],
+)
 async def test_a_number_that_leads_nowhere_gives_the_whole_state(
     live: httpx.AsyncClient, hand: Hand, last: Any, first: str
 ) -> None:
@@ -364,14 +384,14 @@ async def test_streams_are_complete_and_in_order_through_random_reconnects(live:
         while True:
             headers = LIVE | {"Last-Event-ID": last}
             async with live.stream("GET", f"/v1/jobs/{job}/events", headers=headers) as response:
-                if response.status_code == 204:
-                    return seen
+                assert response.status_code == 200, "whoever has not seen the end is told more"
                 patience = dice.randrange(1, 6)
                 async for message in messages(response):
                     if message.event == "end":
                         return seen
-                    seen += [message.id] if message.event == "patch" else range(1, message.id + 1)
-                    last = str(message.id)
+                    position = int(message.id)
+                    seen += [position] if message.event == "patch" else range(1, position + 1)
+                    last = str(position)
                     patience -= 1
                     if patience == 0:
                         break

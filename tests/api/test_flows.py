@@ -62,9 +62,11 @@ async def test_a_flow_is_followed_to_its_end_and_resumed_where_it_was(
         await flows.tend_flows(hand.db)
         async with following(live, at, last=2) as found:
             told = await rest(found)
-        assert [(m.event, m.id) for m in told] == [("patch", 3), ("patch", 4), ("end", 4)]
+        assert [(m.event, m.id) for m in told] == [("patch", 3), ("patch", 4), ("end", "4-end")]
         assert (told[-1].data["state"], told[-1].data["counts"]) == ("failed", {"succeeded": 1, "failed": 1})
-        assert (await live.get(at, headers=LIVE | {"Last-Event-ID": "4"})).status_code == 204
+        async with following(live, at, last=4) as found:
+            assert [(m.event, m.id) for m in await rest(found)] == [("end", "4-end")]
+        assert (await live.get(at, headers=LIVE | {"Last-Event-ID": "4-end"})).status_code == 204
         async with following(live, at, last=99) as found:
             assert [m.event for m in await rest(found)] == ["reset", "state", "end"]
         await a.post(f"/v1/flows/{flow_id}/retry")  # told a moment later; but the end that was told is its end no more

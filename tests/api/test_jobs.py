@@ -294,16 +294,29 @@ async def test_a_tenant_over_its_quota_is_told_to_wait(a: httpx.AsyncClient, cel
     assert refused.headers["retry-after"] == "5"
 
 
-async def test_a_bulk_action_is_counted_first_and_done_by_a_job(a: httpx.AsyncClient) -> None:
+async def test_a_bulk_action_is_counted_first_and_done_by_a_job(a: httpx.AsyncClient, b: httpx.AsyncClient) -> None:
     for _ in range(3):
         await ask(a, tags=["x"])
     order = {"action": "cancel", "filter": {"tag": "x", "state": "queued"}}
     counted = await a.post("/v1/jobs:act", json=order | {"dry_run": True})
-    assert (counted.status_code, counted.json()) == (200, {"count": 3, "is_capped": False})
-    made = await a.post("/v1/jobs:act", json=order | {"reason": "withdrawn"})
-    assert made.status_code == 202
+    assert counted.status_code == 200
+    selection = counted.json()
+    assert selection | {"selected_at": "", "selection_id": ""} == order | {
+        "count": 3, "selected_at": "", "selection_id": "",
+    }  # fmt: skip
+    await ask(a, tags=["x"])
+    at = f"/v1/selections/{selection['selection_id']}/act"
+    problem(await b.post(at), 404, "not_found")
+    made = await a.post(at, json={"reason": "withdrawn"})
+    assert (made.status_code, made.json()["count"], made.json()["created"]) == (202, 3, True)
     job = (await a.get(made.headers["location"])).json()
-    assert (job["kind"], job["payload"]) == ("jobs.act", order | {"reason": "withdrawn"})
+    assert (job["kind"], job["payload"]) == (
+        "jobs.act", order | {"reason": "withdrawn", "selection": selection["selection_id"], "count": 3},
+    )  # fmt: skip
+    again = await a.post(at)
+    assert (again.status_code, again.json()["job_id"]) == (200, job["job_id"])
+    at_once = await a.post("/v1/jobs:act", json=order)
+    assert (at_once.status_code, at_once.json()["count"]) == (202, 4)
 
 
 @pytest.mark.parametrize("filters", [{}, {"kind": None}, {"kind": None, "tag": "x"}, {"kid": "x"}])

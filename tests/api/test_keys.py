@@ -1,13 +1,15 @@
 """Who is let in: good keys, and nobody else."""
 
 import random
+import re
 import string
 
 import httpx
 import pytest
 
-from leasehold import keys
-from leasehold.api import Services, open_services
+from leasehold import dashboard, keys
+from leasehold.api import Services, create_app, open_services
+from leasehold.api.openapi import document
 from leasehold.engine.database import Database
 from leasehold.keys import Key, Peppers
 from tests.api.conftest import ALL, PEPPER, Keys, bearer, client_of, make_key, problem, settings_of
@@ -218,6 +220,40 @@ async def test_the_operator_makes_keys_for_a_tenant_and_for_itself(
     problem(await operator.get("/v1/jobs"), 403, "forbidden")
 
 
+async def test_a_key_for_metrics_reads_the_metrics_and_nothing_else(
+    operator: httpx.AsyncClient, services: Services, cell: Cell
+) -> None:
+    made = (await operator.post("/v1/keys", json={"name": "prometheus", "scopes": ["metrics"]})).json()
+    assert (made["tenant_id"], made["scopes"]) == (None, ["metrics"])
+    for mixed in (["metrics", "jobs:read"], ["operator", "metrics"]):
+        problem(await operator.post("/v1/keys", json={"name": "n", "scopes": mixed}), 422, "invalid")
+    named = {"name": "n", "scopes": ["metrics"], "tenant": "b"}
+    problem(await operator.post("/v1/keys", json=named), 422, "invalid")
+    admin = await make_key(cell, cell.tenant_a, scopes=["admin"])
+    async with client_of(services, admin) as client:
+        problem(await client.post("/v1/keys", json={"name": "n", "scopes": ["metrics"]}), 403, "forbidden")
+
+    app = create_app(services)
+    dashboard.mount(app, [])
+    away = httpx.ASGITransport(app, client=("198.51.100.7", 1234))  # /metrics is open to this machine
+    some = {"job_id": str(cell.tenant_a), "key_id": made["key_id"], "name": "default"}
+    async with httpx.AsyncClient(transport=away, base_url="http://localhost", headers=bearer(made["key"])) as client:
+        assert (await client.get("/metrics")).status_code == 200
+        tried = 0
+        for path, item in document(app)["paths"].items():
+            at = re.sub(r"{(\w+)}", lambda found: some.get(found[1], str(cell.tenant_a)), path)
+            for method, operation in item.items():
+                if operation.get("x-leasehold-scopes"):
+                    refused = await client.request(method, at)
+                    assert refused.status_code == 403, f"{method} {path}: {refused.text}"
+                    tried += 1
+        assert tried >= 90
+        for page in ("/", "/jobs", "/queues", "/tenants", "/keys"):
+            assert (await client.get(page)).status_code == 403, page
+    async with httpx.AsyncClient(transport=away, base_url="http://localhost") as client:
+        assert (await client.get("/metrics")).status_code == 401
+
+
 async def test_a_key_of_another_tenant_cannot_be_revoked(a: httpx.AsyncClient, key: Keys) -> None:
     for key_id in (key.b.key_id, key.operator.key_id, "0" * 22):
         problem(await a.delete(f"/v1/keys/{key_id}"), 404, "not_found")
@@ -256,6 +292,6 @@ async def test_a_tenant_has_a_bounded_number_of_live_keys(cell: Cell, a: httpx.A
         f" select lpad(n::text, 22, '0'), '{cell.tenant_a}', 'n', array['admin'], sha256('x'), 'p', 'c', now()"
         " from generate_series(1, 99) n"
     )
-    problem(await a.post("/v1/keys", json={"name": "n", "scopes": ["jobs:read"]}), 409, "conflict")
+    problem(await a.post("/v1/keys", json={"name": "n", "scopes": ["jobs:read"]}), 429, "quota_exceeded")
     await a.delete(f"/v1/keys/{'1'.zfill(22)}")
     assert (await a.post("/v1/keys", json={"name": "n", "scopes": ["jobs:read"]})).status_code == 201

@@ -69,6 +69,18 @@ def test_a_session_of_a_login_link_is_refused_by_every_server_once_it_is_ended(h
         problem(httpx.get(f"{two}/v1/me", headers=cookie(two)), 401, "unauthenticated")
 
 
+def test_limits_by_address_count_the_clients_that_a_trusted_proxy_names(here: dict[str, str]) -> None:
+    with serving(here | {"LEASEHOLD_TRUSTED_PROXIES": "127.0.0.0/8", "LEASEHOLD_IP_REFUSALS": "1"}) as (url, _):
+
+        def tried(client: str) -> int:
+            return httpx.get(f"{url}/v1/jobs", headers=bearer("junk") | {"X-Forwarded-For": client}).status_code
+
+        assert [tried("203.0.113.7") for _ in range(2)] == [401, 429]
+        assert tried("203.0.113.8") == 401
+    wrong = leasehold("serve", env=here | {"LEASEHOLD_TRUSTED_PROXIES": "10.0.0.1/8"})
+    assert (wrong.code, "LEASEHOLD_TRUSTED_PROXIES" in wrong.err) == (2, True)
+
+
 def test_an_operators_key_runs_the_installation(here: dict[str, str]) -> None:
     made = leasehold("keys", "create", "on call", "--operator", "--days", "1", "--json", env=here).json
     assert (made["tenant_id"], made["scopes"]) == (None, ["operator"])

@@ -56,6 +56,14 @@ async def test_a_login_link_is_worth_one_session_however_many_ask_at_once(servic
     assert len(await cell.look("select 1 from leasehold.session")) == 1
 
 
+async def test_used_links_do_not_shut_out_a_good_one(cell: Cell) -> None:
+    link = await link_of(cell)
+    async with open_services(settings_of(cell, ip_refusals=1), loopback=True) as services, browser(services) as client:
+        junk = {"token": keys.make("login").text}
+        assert [(await client.get("/login", params=junk)).status_code for _ in range(2)] == [403, 429]
+        assert (await client.get(link)).status_code == 303
+
+
 async def test_a_login_link_ends_after_ten_minutes(services: Services, cell: Cell) -> None:
     link = await link_of(cell)
     await cell.pass_time(601)
@@ -128,8 +136,10 @@ async def test_a_cookie_that_ends_carries_the_same_attributes(services: Services
 async def test_a_strange_host_is_nobody_s_cookie(services: Services, cell: Cell) -> None:
     token, _ = await member(cell, cell.tenant_a, "viewer")
     async with browser(services, token) as client:
-        for host in ("127.0.0.1:99999", "x:abc", "", "[::1]", "[x", "a b", "jobs.example.com:8080"):
+        for host in ("127.0.0.1:99999", "[::1]"):
             problem(await client.get("/v1/me", headers={"Host": host}), 401, "unauthenticated")
+        for host in ("x:abc", "", "[x", "a b", "jobs.example.com:8080"):
+            problem(await client.get("/v1/me", headers={"Host": host}), 421, "misdirected")
 
 
 async def test_a_session_is_no_key_and_a_key_no_session(services: Services, cell: Cell, key: Keys) -> None:

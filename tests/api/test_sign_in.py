@@ -152,6 +152,20 @@ async def test_an_invitation_that_is_over_lets_nobody_in(server: Services, issue
         refused(await through(client), 403)
 
 
+async def test_bad_sign_ins_from_an_address_do_not_shut_out_good_ones(cell: Cell, issuer: FakeIssuer) -> None:
+    await invite(cell, cell.tenant_a, "ada@example.com")
+    async with (
+        open_services(trusting(cell, issuer, ip_refusals=1), loopback=False) as server,
+        browser(server) as bad,
+        browser(server) as good,
+    ):
+        for status in (403, 429):
+            refused(await bad.get("/login/callback", params={"code": "c", "state": "s"}), status)
+        problem(await bad.post("/v1/auth/google", json={"id_token": "x"}), 429, "rate_limited")
+        assert (await through(good)).status_code == 303
+        assert (await good.get("/v1/me")).status_code == 200
+
+
 async def test_with_open_signup_everybody_gets_a_tenant_of_their_own(cell: Cell, issuer: FakeIssuer) -> None:
     names = []
     async with open_services(trusting(cell, issuer, signup="open"), loopback=False) as server:
@@ -244,7 +258,7 @@ async def test_a_person_who_says_no_at_the_issuer_is_not_signed_in(server: Servi
 
 
 async def test_a_server_without_an_issuer_says_so(services: Services) -> None:
-    async with browser(services) as client:
+    async with people.browser(services) as client:
         refused(await client.get("/login/oidc"), 403)
         refused(await client.get("/login/callback?code=c&state=s"), 403)
         assert "people link" in (await client.get("/login")).text

@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
+from uuid import uuid4
 
 import asyncpg
 
@@ -51,6 +52,7 @@ class Connected:
 class Places:
     home: Cell
     servers: list[str]
+    name: str = field(default_factory=lambda: f"test_{uuid4().hex}")  # of this test's databases there
 
     @property
     def environment(self) -> dict[str, str]:
@@ -70,7 +72,7 @@ class Places:
 
     def url(self, server: int, name: str = "") -> str:
         """A database of this test on one of the servers."""
-        return f"{self.servers[server]}/{self.home.name}{name}"
+        return f"{self.servers[server]}/{self.name}{name}"
 
     def at(self, server: int, name: str = "") -> Place:
         return Place(self.home, self.url(server, name))

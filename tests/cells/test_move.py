@@ -184,7 +184,7 @@ async def test_a_server_goes_with_its_cell(places: Places, here: Place) -> None:
     settings = replace(places.settings, cell="c", key_pepper=pepper)
     async with (
         open_services(settings, loopback=True) as services,
-        httpx.AsyncClient(transport=httpx.ASGITransport(create_app(services)), base_url="http://test") as client,
+        httpx.AsyncClient(transport=httpx.ASGITransport(create_app(services)), base_url="http://localhost") as client,
     ):
         client.headers["Authorization"] = f"Bearer {made['key']}"
         first = await client.post("/v1/jobs", json={"kind": "t.work"})

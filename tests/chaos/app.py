@@ -130,6 +130,11 @@ async def total(ctx: Context, order: dict[str, Any]) -> dict[str, Any]:
         return await tx.complete(author(ctx))
 
 
+@app.handler("c.probe", **QUICK)
+async def probe(ctx: Context) -> dict[str, Any]:
+    return author(ctx)
+
+
 @app.handler("c.tick", **QUICK)
 async def tick(ctx: Context, order: dict[str, Any]) -> dict[str, Any]:
     return author(ctx)

@@ -13,14 +13,18 @@ from urllib.parse import quote
 
 import asyncpg
 
+from leasehold import keys
 from leasehold.engine import gates, migrate, secrets, tenants
+from leasehold.engine import keys as engine_keys
 from leasehold.engine.database import Database, Role, Target
 from leasehold.engine.gates import Gates
 from leasehold.engine.schedules import Schedules
 from leasehold.errors import LeaseholdError
-from leasehold.postgres import Home, Server
+from leasehold.keys import Peppers
+from leasehold.postgres import Endpoint, Home, Server
 from leasehold.secrets import Keys
 from tests.chaos.place import Place
+from tests.chaos.remote_worker import QUEUE
 
 NAME = "chaos"
 OPTIONS = {"max_wal_size": "192MB", "min_wal_size": "64MB", "max_connections": "300", "wal_recycle": "off"}
@@ -34,6 +38,8 @@ grant insert, select on chaos.effect to leasehold_worker;
 grant insert, select on chaos.asked to leasehold_api;
 """
 TENANTS = ("a", "b")
+#: Of the probe alone, without limits.
+BYSTANDER = "c"
 MAX_QUEUED = 600
 #: So many at once: of tenant b, and of one kind.
 TENANT_LIMIT = ("b", 9)
@@ -42,6 +48,8 @@ KIND_LIMIT = ("c.limited", 2)
 GATES = {"host:one": (20, 1), "host:two": (40, 3), "both:one": (30, 2)}
 SHARED_GATE = "both:one"
 SCHEDULE = "pulse"
+#: So long nothing ended: what is still there never will.
+_STUCK_SECONDS = 60.0
 
 
 @dataclass(slots=True, kw_only=True)
@@ -52,18 +60,20 @@ class Private:
     tenants: dict[str, str] = field(default_factory=dict)  # name -> id
     restarts: int = 0
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
-    _pid: int = 0
-    _port: int = 0
-    _admin: str = ""
+    _endpoint: Endpoint | None = None
 
     async def start(self) -> None:
-        endpoint = await asyncio.to_thread(self.server.start)
-        self._pid, self._port, self._admin = endpoint.pid, endpoint.port, endpoint.url(NAME)
+        self._endpoint = await asyncio.to_thread(self.server.start)
+
+    @property
+    def endpoint(self) -> Endpoint:
+        assert self._endpoint is not None
+        return self._endpoint
 
     async def stop_at_once(self) -> None:
         """As ``pg_ctl stop -m immediate``: no checkpoint, no good-bye."""
         self.restarts += 1
-        os.kill(self._pid, signal.SIGQUIT)
+        os.kill(self.endpoint.pid, signal.SIGQUIT)
         await asyncio.to_thread(self.server.stop)
 
     async def revive(self) -> None:
@@ -82,11 +92,15 @@ class Private:
 
     def url(self, role: Role, port: int | None = None) -> str:
         secret = quote(self.home.secret(role), safe="")
-        return f"postgresql://leasehold_{role}:{secret}@127.0.0.1:{port or self._port}/{NAME}"
+        return f"postgresql://leasehold_{role}:{secret}@127.0.0.1:{port or self.endpoint.port}/{NAME}"
+
+    @property
+    def admin_url(self) -> str:
+        return self.endpoint.url(NAME)
 
     @property
     def port(self) -> int:
-        return self._port
+        return self.endpoint.port
 
     @property
     def passwords(self) -> list[str]:
@@ -94,7 +108,7 @@ class Private:
 
     @asynccontextmanager
     async def admin(self) -> AsyncIterator[asyncpg.Connection]:
-        connection = await asyncpg.connect(self._admin, server_settings={"application_name": "leasehold-migrate"})
+        connection = await asyncpg.connect(self.admin_url, server_settings={"application_name": "leasehold-migrate"})
         try:
             yield connection
         finally:
@@ -109,13 +123,14 @@ class Private:
 
     async def make(self, *, keys: str, secret: str) -> None:
         """Schema, tenants, limits, gates, a schedule, and a secret for each tenant."""
-        endpoint = self._admin.rsplit("/", 1)[0] + "/postgres"
-        await migrate.create_database(endpoint, NAME)
-        await migrate.migrate(self._admin)
-        await migrate.let_in(endpoint, NAME, {role: self.home.secret(role) for role in Role})
+        await migrate.create_database(self.endpoint.url(), NAME)
+        await migrate.migrate(self.admin_url)
+        await self.let_in()
         async with self.admin() as connection:
             await connection.execute(TABLES)
         async with self.database(Role.OPERATOR) as db:
+            await tenants.create_queue(db, QUEUE)
+            self.tenants[BYSTANDER] = str(await tenants.create_tenant(db, BYSTANDER))
             for name in TENANTS:
                 tenant = await tenants.create_tenant(db, name)
                 self.tenants[name] = str(tenant)
@@ -132,6 +147,24 @@ class Private:
                 schedules = Schedules(db, tenant, lambda _: None)
                 await schedules.put(SCHEDULE, "c.tick", {}, every=1, tick_as="tick", overlap="queue", catch_up="all")
 
+    async def let_in(self) -> None:
+        passwords = {role: self.home.secret(role) for role in Role}
+        await migrate.let_in(self.endpoint.url(), NAME, passwords)
+
+    async def make_key(self, tenant: str | None, pepper: str) -> str:
+        """A key of a tenant, or of the installation."""
+        key, peppers = keys.make("live"), Peppers([pepper])
+        async with self.database(Role.OPERATOR) as db:
+            if tenant is None:
+                await engine_keys.create_operator_key(
+                    db, key, peppers, name="chaos", scopes=["operator"], expires_at=None
+                )
+            else:
+                scopes = ["jobs:read", "jobs:write"]
+                found = await tenants.find_tenant(db, tenant)
+                await engine_keys.create_key(db, found, key, peppers, name="chaos", scopes=scopes, expires_at=None)
+        return key.text
+
     async def limit_kind(self) -> None:
         """Once a worker has made the kind known."""
         async with self.database(Role.OPERATOR) as db:
@@ -141,6 +174,21 @@ class Private:
         async with self.database(Role.API) as db:
             for name in TENANTS:
                 await Schedules(db, await tenants.find_tenant(db, name), lambda _: None).pause(SCHEDULE)
+
+
+async def drain(database: Private) -> None:
+    """Until every job has ended, or nothing more happens."""
+    newest, since = -1, time.monotonic()
+    while time.monotonic() < since + _STUCK_SECONDS:
+        [row] = await database.rows(
+            "select (select count(*) from leasehold.job) - (select count(*) from leasehold.outcome)"
+            " + (select count(*) from leasehold.flow where state = 'running') as open"
+        )
+        if row["open"] == 0:
+            return
+        if row["open"] != newest:
+            newest, since = row["open"], time.monotonic()
+        await asyncio.sleep(0.3)
 
 
 @asynccontextmanager

@@ -1,4 +1,4 @@
-"""What must be true whatever happened: sixteen sentences, each a function from the story to the ways it is not."""
+"""What must be true whatever happened: eighteen sentences, each a function from the story to the ways it is not."""
 
 import re
 from collections import Counter, defaultdict
@@ -9,6 +9,7 @@ from math import ceil
 from typing import Any
 
 from tests.chaos.database import GATES, KIND_LIMIT, SHARED_GATE, TENANT_LIMIT
+from tests.chaos.latency import away_spans, latencies, meets, p99
 from tests.chaos.story import Row, Story
 from tests.faults import history
 from tests.faults.history import Expected, Life
@@ -18,6 +19,9 @@ _PLACES = ("ready", "deferred", "parked", "blocked", "gated", "lease", "waiting"
 _COUNTED = ("ready", "deferred", "parked", "blocked", "gated", "lease")
 _SINKS = "c.plain"
 _ENDS = ("succeeded", "failed", "dead", "canceled")
+_SLOW_SECONDS = 1.0
+#: Of fewer, 1 in 100 is none.
+_ENOUGH = 100
 
 
 def i1(story: Story) -> Iterator[str]:
@@ -351,7 +355,23 @@ def i16(story: Story) -> Iterator[str]:
                 yield f"{worker} counted {counted.get(outcome, 0):g} attempts {outcome}, there are {rows[outcome]}"
 
 
-INVARIANTS = (i1, i2, i3, i4, i5, i6, i7, i8, i9, i10, i11, i12, i13, i14, i15, i16)
+def i17(story: Story) -> Iterator[str]:
+    """Another tenant's plain enqueue takes at most 1 s at p99, through every fault that leaves the database there."""
+    for when, seconds in latencies(story).items():
+        if len(seconds) >= _ENOUGH and p99(seconds) > _SLOW_SECONDS:
+            slowest = f"{p99(seconds):.2f} s, the slowest {seconds[-1]:.2f} s"
+            yield f"{when}: 1 in 100 of {len(seconds)} enqueues took {slowest}"
+
+
+def i18(story: Story) -> Iterator[str]:
+    """A list shows what its server has acknowledged before, also where a replica answers."""
+    away = away_spans(story)
+    for op in story.asked("read back"):
+        if not op.result["seen"] and not meets(op, away):
+            yield f"{op.args['job']} was acknowledged, and the list that was read next did not have it"
+
+
+INVARIANTS = (i1, i2, i3, i4, i5, i6, i7, i8, i9, i10, i11, i12, i13, i14, i15, i16, i17, i18)
 
 
 def check(story: Story) -> dict[str, list[str]]:

@@ -52,7 +52,18 @@ MUTANTS: dict[str, tuple[str, dict[str, list[tuple[str, str]]]]] = {
             ]
         },
     ),
+    "stall": (  # now and then an enqueue holds up all that share its commit
+        "",
+        {
+            "functions/enqueue_plainly.sql": [
+                ("\nbegin\n", "\nbegin\n  perform pg_sleep(case when random() < 0.1 then 1.5 else 0 end);\n")
+            ]
+        },
+    ),
+    "forgetful": ("", {}),  # what waits is left out of a dump
 }
+#: Options of pg_dump for a mutant of backups.
+DUMPS = {"forgetful": ("--exclude-table-data=leasehold.ready", "--exclude-table-data=leasehold.deferred")}
 
 
 async def plant(database: Private, name: str) -> None:

@@ -11,7 +11,6 @@ from pathlib import Path
 from leasehold.postgres import ephemeral_home
 
 _MEGABYTES = 900
-_PIECE = 1 << 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,18 +18,21 @@ class Place:
     folder: Path
     small: bool  # a file system of its own, that can be filled
 
-    @property
-    def _ballast(self) -> Path:
-        return self.folder.parent / "ballast"
-
     def fill(self) -> None:
-        """Leave no room for anybody else."""
-        with suppress(OSError), self._ballast.open("ab", buffering=0) as file:
-            while file.write(bytes(_PIECE)):
-                pass
+        """Leave no room: the file system is from now on as large as what it holds."""
+        assert any(self._resize(self._used()) for _ in range(100)), "somebody wrote between, each time"
 
     def free(self) -> None:
-        self._ballast.unlink(missing_ok=True)
+        if self.small:
+            assert self._resize(_MEGABYTES << 20)
+
+    def _used(self) -> int:
+        found = os.statvfs(self.folder)
+        return (found.f_blocks - found.f_bfree) * found.f_frsize
+
+    def _resize(self, size: int) -> bool:
+        command = ["mount", "-o", f"remount,size={size}", str(self.folder.parent)]
+        return subprocess.run(command, capture_output=True).returncode == 0
 
 
 @contextmanager

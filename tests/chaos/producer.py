@@ -19,6 +19,7 @@ from leasehold.errors import LeaseholdError
 from tests.chaos.app import app
 from tests.chaos.database import GATES, TENANTS
 from tests.chaos.oplog import OpLog
+from tests.chaos.remote_worker import KIND, QUEUE
 
 CLIENTS = 3
 PATIENCE_SECONDS = 10.0
@@ -52,8 +53,8 @@ class Producer:
             self._plain: 16, self._delayed: 6, self._flaky: 6, self._keyed: 10, self._bulk: 3, self._doomed: 4,
             self._slow: 12, self._pack: 8, self._grouped: 12, self._gated: 6, self._limited: 5, self._unique: 6,
             self._flow: 3, self._batch: 3, self._asked: 10, self._secret: 2, self._sync: 4, self._snooze: 3,
-            self._isolated: 1, self._signal: 2, self._cancel: 7, self._reschedule: 4, self._retry: 4, self._get: 6,
-            self._follow: 5, self._peek: 4, self._list: 3,
+            self._isolated: 1, self._remote: 8, self._signal: 2, self._cancel: 7, self._reschedule: 4, self._retry: 4,
+            self._get: 6, self._follow: 5, self._peek: 4, self._list: 3,
         }  # fmt: skip
 
     # -- asking for work --------------------------------------------------------------------------------------------
@@ -119,6 +120,11 @@ class Producer:
     async def _isolated(self, tenant: str) -> None:
         await self._enqueue(tenant, "c.isolated", [{}])
 
+    async def _remote(self, tenant: str) -> None:
+        """For whoever works over HTTP."""
+        order = self._dice.choice(({}, {"errors": self._dice.randint(1, 2)}, {"words": self._dice.randint(5, 30)}))
+        await self._enqueue(tenant, KIND, [order], queue=QUEUE, attempts=30, retry_base_s=0.1, retry_cap_s=0.5)
+
     async def _enqueue(self, tenant: str, kind: str, values: list[Any], **options: Any) -> None:
         op = self._log.invoke("enqueue", tenant, kind=kind, values=values, **options)
 
@@ -156,7 +162,7 @@ class Producer:
                     return await self._ask_within(connection, tenant, hold, changes_mind)
                 finally:
                     connection.terminate()
-            except (asyncpg.PostgresError, asyncpg.InterfaceError) as problem:
+            except (asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError) as problem:
                 raise ConnectionError(str(problem)) from problem  # of the caller's own connection
 
         await self._told(op, ask)

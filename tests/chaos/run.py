@@ -1,32 +1,34 @@
 """One run: start everything, inject the faults, let it drain, read what is left."""
 
 import asyncio
-import secrets
 import shutil
 import tempfile
 import time
 from collections import Counter
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from secrets import token_urlsafe
 
 from leasehold.engine.database import Role
 from leasehold.engine.jobs import enqueue
 from leasehold.engine.tenants import find_tenant
 from leasehold.errors import NotFound
+from leasehold.postgres import Home, ephemeral_home
 from tests.chaos import place
-from tests.chaos.database import Private, private
+from tests.chaos.database import BYSTANDER, OPTIONS, TENANTS, Private, drain, private
 from tests.chaos.invariants import check
-from tests.chaos.mutants import plant
+from tests.chaos.latency import latencies, unmeasured
+from tests.chaos.mutants import DUMPS, plant
 from tests.chaos.nemesis import Nemesis
 from tests.chaos.oplog import OpLog
-from tests.chaos.plan import plan
+from tests.chaos.plan import WORKERS, plan
 from tests.chaos.report import Report
+from tests.chaos.restore import judged
 from tests.chaos.story import Story, collect, scrape
-from tests.chaos.world import World
+from tests.chaos.world import Secrets, World
+from tests.faults.bare import Bare, base_backup, running
 from tests.waiting import eventually
-
-#: So long nothing ended: what is still there never will.
-_STUCK_SECONDS = 60.0
 
 
 async def run(
@@ -37,17 +39,33 @@ async def run(
         folder.mkdir(parents=True, exist_ok=True)
         where = stack.enter_context(place.found(on_disk=on_disk))
         async with private(where) as database:
-            key, secret = secrets.token_urlsafe(32), f"chaos-{secrets.token_hex(12)}"
+            key, pepper, secret = (f"chaos-{token_urlsafe(32)}" for _ in range(3))
             await database.make(keys=key, secret=secret)
+            own = {tenant: await database.make_key(tenant, pepper) for tenant in (*TENANTS, BYSTANDER, None)}
             if mutant:
                 await plant(database, mutant)
-            world = World(database, folder, OpLog(folder / "driver.jsonl", "driver"), seed=seed, secret_key=key)
-            try:
-                return await _live(world, seed, minutes, mutant, [secret, key, *database.passwords])
-            finally:
-                await world.close()
-                if keep:
-                    shutil.copy(database.home.path / "postgres.log", folder / "postgres.txt")
+            log = OpLog(folder / "driver.jsonl", "driver")
+            with following(database) as standby:
+                known = Secrets(pepper=pepper, secret_key=key, keys=own)
+                world = World(database, standby, folder, log, seed=seed, secrets=known)
+                try:
+                    return await _live(world, seed, minutes, mutant, [secret, *known.texts, *database.passwords])
+                finally:
+                    await world.close()
+                    if keep:
+                        shutil.copy(database.home.path / "postgres.log", folder / "postgres.txt")
+
+
+@contextmanager
+def following(database: Private) -> Iterator[Bare]:
+    """A standby that nobody waits for."""
+    home = Home(ephemeral_home(in_memory=True))
+    home.make()
+    try:
+        with running(Bare(base_backup(database.endpoint, home.path), OPTIONS)) as standby:
+            yield standby
+    finally:
+        shutil.rmtree(home.path)
 
 
 async def _live(world: World, seed: int, minutes: float, mutant: str | None, hidden: list[str]) -> Report:
@@ -57,7 +75,7 @@ async def _live(world: World, seed: int, minutes: float, mutant: str | None, hid
         async with database.database(Role.API) as db:
             await enqueue(db, await find_tenant(db, "a"), "c.poison", ["{}"], {})
 
-    nemesis = Nemesis(world, poison)
+    nemesis = Nemesis(world, poison, dump_options=DUMPS.get(mutant or "", ()))
     await world.start()
     await eventually(lambda: _limited(database), what="a worker that makes its kinds known")
     await nemesis.run(plan(seed, minutes * 60))
@@ -65,10 +83,14 @@ async def _live(world: World, seed: int, minutes: float, mutant: str | None, hid
     await world.stop_producers()
     began = time.monotonic()
     await database.pause_schedules()
-    await _drain(database)
+    await drain(database)
     drained = time.monotonic() - began
     story = await _settled(world, hidden)
-    return _report(story, nemesis, world, seed=seed, minutes=minutes, mutant=mutant, drained=drained)
+    broken = check(story)
+    if nemesis.dump:
+        found = await judged(nemesis.dump, story, world.folder, hidden, secret_key=world.secrets.secret_key)
+        broken |= {f"{name} of the dump": sentences for name, sentences in found.items()}
+    return _report(story, nemesis, world, broken, seed=seed, minutes=minutes, mutant=mutant, drained=drained)
 
 
 async def _limited(database: Private) -> bool:
@@ -77,21 +99,6 @@ async def _limited(database: Private) -> bool:
     except NotFound:
         return False
     return True
-
-
-async def _drain(database: Private) -> None:
-    """Until every job has ended, or nothing more happens."""
-    newest, since = -1, time.monotonic()
-    while time.monotonic() < since + _STUCK_SECONDS:
-        [row] = await database.rows(
-            "select (select count(*) from leasehold.job) - (select count(*) from leasehold.outcome)"
-            " + (select count(*) from leasehold.flow where state = 'running') as open"
-        )
-        if row["open"] == 0:
-            return
-        if row["open"] != newest:
-            newest, since = row["open"], time.monotonic()
-        await asyncio.sleep(0.3)
 
 
 async def _settled(world: World, hidden: list[str]) -> Story:
@@ -105,13 +112,22 @@ async def _settled(world: World, hidden: list[str]) -> Story:
 
 async def _counted(world: World) -> dict[str, dict[str, float]] | None:
     try:
-        return {worker.name: await asyncio.to_thread(scrape, worker.port) for worker in world.workers.values()}
+        ports = {one.name: one.port for one in world.workers.values() if one.place in WORKERS}
+        return {name: await asyncio.to_thread(scrape, port) for name, port in ports.items()}
     except OSError:  # one was just replaced, and does not listen yet
         return None
 
 
 def _report(
-    story: Story, nemesis: Nemesis, world: World, *, seed: int, minutes: float, mutant: str | None, drained: float
+    story: Story,
+    nemesis: Nemesis,
+    world: World,
+    broken: dict[str, list[str]],
+    *,
+    seed: int,
+    minutes: float,
+    mutant: str | None,
+    drained: float,
 ) -> Report:
     return Report(
         seed=seed,
@@ -125,6 +141,8 @@ def _report(
         outcomes=dict(Counter(row["state"] for row in story.table("outcome"))),
         ops=dict(Counter(op.status for op in story.ops)),
         strange=sorted({op.error or "" for op in story.ops if op.strange}),
-        broken=check(story),
+        broken=broken,
+        latencies=latencies(story),
+        unmeasured=unmeasured(story),
         drain_seconds=drained,
     )

@@ -52,6 +52,10 @@ class Story:
     def asked(self, what: str, status: str = "ok") -> list[Op]:
         return [op for op in self.ops if op.what == what and op.status == status]
 
+    def faults(self, *kinds: str) -> list[tuple[float, float]]:
+        """When faults of these kinds lasted; monotonic."""
+        return [(op.began, op.ended) for op in self.asked("fault") if op.args["kind"] in kinds]
+
     @cached_property
     def acknowledged(self) -> dict[str, Op]:
         """The first answer that named each job."""

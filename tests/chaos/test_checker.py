@@ -15,8 +15,8 @@ from tests.chaos.oplog import Op, ops_of
 from tests.chaos.story import Row, Story
 
 NOON = datetime(2030, 1, 1, 12, tzinfo=UTC)
-TENANT, OTHER, W1, W2 = (str(UUID(int=n)) for n in (1, 2, 3, 4))
-PLAIN, PACK, CHILD, SECOND, STEP, NEXT, FLOW, KEYED, ASKED = (str(UUID(int=n)) for n in range(11, 20))
+TENANT, OTHER, W1, W2, THIRD = (str(UUID(int=n)) for n in range(1, 6))
+PLAIN, PACK, CHILD, SECOND, STEP, NEXT, FLOW, KEYED, ASKED, PROBED = (str(UUID(int=n)) for n in range(11, 21))
 
 
 def at(seconds: float) -> str:
@@ -51,15 +51,31 @@ def op(what: str, began: float = 0.0, ended: float = 0.5, **fields: Any) -> Op:
     return Op(what=what, began=began, ended=ended, ended_at=moment, status="ok", **fields)
 
 
+def probe(n: int, seconds: float = 0.05, **fields: Any) -> Op:
+    """One of the bystander's enqueues, the first at 100 s."""
+    due = 100 + n / 10
+    args = {"kind": "c.probe", "due": due}
+    return op("enqueue", due, due + seconds, tenant="c", args=args, result={"jobs": [PROBED]}, **fields)
+
+
+def machine(share: float, at: float = 100.0) -> Op:
+    return op("machine", at - 0.01, at, tenant="c", result={"share": share})
+
+
+def fault(kind: str, began: float, ended: float) -> Op:
+    return op("fault", began, ended, args={"kind": kind})
+
+
 ONE = (2, 3)
 GROUP = {"group_key": "g", "group_limit": 1}
 GOOD = Story(
-    tenants={"a": TENANT, "b": OTHER},
+    tenants={"a": TENANT, "b": OTHER, "c": THIRD},
     tables={
         "job": [
             job(PLAIN, "c.plain", **GROUP), job(SECOND, "c.plain", gate="host:one", **GROUP), job(PACK, "c.pack"),
             job(CHILD, "c.child", payload={"parent": PACK}), job(STEP, "c.leaf"), job(NEXT, "c.sum"),
             job(KEYED, "c.plain", key="k", unique_key="u"), job(ASKED, "c.asked"),
+            job(PROBED, "c.probe", tenant_id=THIRD),
         ],
         "attempt": [
             attempt(PLAIN, 1, "errored", (2, 4), (1, 2), error={"message": "attempt 1 of w1.1"}),
@@ -69,6 +85,7 @@ GOOD = Story(
             attempt(CHILD, 1, "succeeded", ONE, (3, 4)), attempt(STEP, 1, "succeeded", ONE, (1, 2)),
             attempt(NEXT, 1, "succeeded", ONE, (3, 4)), attempt(KEYED, 1, "succeeded", ONE, (1, 2)),
             attempt(ASKED, 1, "succeeded", ONE, (1, 2)),
+            attempt(PROBED, 1, "succeeded", ONE, (1, 2), tenant_id=THIRD),
         ],
         "event": [
             {"job_id": PLAIN, "tenant_id": TENANT, "seq": 3, "type": "progress", "message": "attempt 1 of w1.1"},
@@ -76,6 +93,7 @@ GOOD = Story(
         "outcome": [
             outcome(PLAIN, 8, 12, n=3), outcome(SECOND, 3, 14), outcome(PACK, 3, 2), outcome(CHILD, 3, 4),
             outcome(STEP, 3, 2), outcome(NEXT, 3, 4), outcome(KEYED, 3, 2), outcome(ASKED, 3, 2),
+            outcome(PROBED, 3, 2, tenant_id=THIRD),
         ],
         "worker": [
             {"worker_id": W1, "name": "w1.1", "beat_at": at(19), "ended_at": at(20), "lease_s": 3.0},
@@ -100,10 +118,12 @@ GOOD = Story(
         op("list", result={"jobs": [PLAIN]}),
         op("haunt", args={"tokens": [2 << 22]}, result={"accepted": []}),
         op("stop worker", args={"worker": "w1.1"}, result={"worker": "w1.1", "code": 0}),
+        *[probe(n) for n in range(300)], fault("hold locks", 100, 112), machine(0.9),
+        op("read back", 100, 100.1, tenant="c", args={"job": PROBED}, result={"seen": True}),
     ],
     sink=[(PLAIN, 1, "w1.1"), (PLAIN, 3, "w1.1"), (SECOND, 1, "w1.1"), (KEYED, 1, "w1.1")],
     told={"jobs queue=default state=queued": 0.0, "orphan_leases": 0.0, "workers": 0.0},
-    counted={"w1.1": {"succeeded": 8, "errored": 1}},
+    counted={"w1.1": {"succeeded": 9, "errored": 1}},
 )  # fmt: skip
 
 Breaks = Callable[[dict[str, Any]], Any]
@@ -194,6 +214,11 @@ BROKEN: list[tuple[str, str, Breaks]] = [
     ("I15", "a worker that does not stop", say(op("stop worker", result={"worker": "w2.1", "code": -9}))),
     ("I16", "a queue that is said to have jobs", say(told=dict(GOOD.told) | {"jobs queue=default state=queued": 1.0})),
     ("I16", "a worker that counted another number", say(counted={"w1.1": {"succeeded": 7, "errored": 1}})),
+    ("I17", "enqueues that wait for another tenant", say(*[probe(n, 1.5) for n in range(4)])),
+    ("I17", "enqueues that wait during one kind of fault alone", say(*[probe(n, 1.2) for n in range(2)])),
+    ("I17", "enqueues that were never answered", say(*[replace(probe(n), status="unknown") for n in range(4)])),
+    ("I18", "a list that lacks what was acknowledged", say(
+        op("read back", 101, 101.1, tenant="c", args={"job": PROBED}, result={"seen": False}))),
 ]  # fmt: skip
 
 
@@ -202,6 +227,23 @@ def test_a_broken_story_is_found_by_its_invariant(name: str, breaks: Breaks) -> 
     story = {field: deepcopy(getattr(GOOD, field)) for field in Story.__dataclass_fields__}
     breaks(story)
     assert name in check(Story(**story))
+
+
+@pytest.mark.parametrize(
+    "excuse",
+    [fault("restart postgres", 100, 101), fault("kill server", 100, 101), machine(0.0)],
+    ids=["no database", "no server", "no room on the machine"],
+)
+def test_a_slow_enqueue_is_excused_where_it_tells_nothing_of_the_server(excuse: Op) -> None:
+    slow = [probe(n, 1.5) for n in range(4)]
+    ops = [op for op in GOOD.ops if op.what != "machine" and "due" not in op.args]
+    assert "I17" in check(replace(GOOD, ops=[*GOOD.ops, *slow]))
+    assert check(replace(GOOD, ops=[*ops, *(probe(n) for n in range(20, 300)), *slow, excuse])) == {}
+
+
+def test_a_few_enqueues_are_no_measurement() -> None:
+    ops = [op for op in GOOD.ops if "due" not in op.args]
+    assert check(replace(GOOD, ops=[*ops, *(probe(n, 5.0) for n in range(50))])) == {}
 
 
 def test_every_invariant_has_a_story_that_breaks_it() -> None:

@@ -1,4 +1,4 @@
-"""Real processes: workers, producers, the proxy between some of them and PostgreSQL; and what can be done to them."""
+"""Real processes: a server, workers, producers, a standby, the proxies between; and what can be done to them."""
 
 import asyncio
 import os
@@ -6,23 +6,33 @@ import resource
 import signal
 import subprocess
 import sys
+from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 from leasehold.engine.database import Role
 from leasehold.postgres.server import free_port
-from tests.chaos.database import Private
+from tests.chaos.database import BYSTANDER, Private
 from tests.chaos.oplog import OpLog
-from tests.chaos.plan import LEASE_SECONDS, PRODUCERS, PROXIED, SHIFTED, WORKERS
+from tests.chaos.plan import CALL_SECONDS, LEASE_SECONDS, PROBE, PRODUCERS, PROXIED, REMOTE, SERVER, SHIFTED, WORKERS
 from tests.cli.program import LEASEHOLD, environment
+from tests.faults.bare import Bare
 from tests.waiting import PATIENCE_SECONDS
 from tests.worker.proxy import Proxy
 
 FAKETIME = next(Path("/usr/lib").glob("*/faketime/libfaketime.so.1"), None)
 _STOP_SECONDS = PATIENCE_SECONDS
-_START_LOOKS = 300  # ten a second
+_START_LOOKS = 900  # ten a second
 _MEMORY = Path("/dev/shm")
-_SETTINGS = {
+#: A worker or the server says one of these once it works.
+_UP = (b"worker started", b"serving http")
+LIMITS = {
+    "LEASEHOLD_CONNECT_SECONDS": str(CALL_SECONDS),
+    "LEASEHOLD_CALL_SECONDS": str(CALL_SECONDS),
+    "LEASEHOLD_LONG_CALL_SECONDS": str(2 * CALL_SECONDS),
+}
+SETTINGS = LIMITS | {
     "LEASEHOLD_LEASE_SECONDS": str(LEASE_SECONDS),
     "LEASEHOLD_BEAT_SECONDS": "0.7",
     "LEASEHOLD_POLL_SECONDS": "0.2",
@@ -36,7 +46,7 @@ _SETTINGS = {
 
 
 class Process:
-    """One place for a worker or a producer; whoever dies there is followed by another, under a name of its own."""
+    """One place for a process; whoever dies there is followed by another, under a name of its own."""
 
     def __init__(self, world: "World", place: str) -> None:
         self.place = place
@@ -74,9 +84,9 @@ class Process:
         self.pids.append(self.pid)
 
     async def is_up(self) -> None:
-        """Wait until this worker works: to start takes seconds, and a fault then shows little. Not for ever."""
+        """Wait until this process works: to start takes seconds, and a fault then shows little. Not for ever."""
         for _ in range(_START_LOOKS):
-            if not self.alive or b"worker started" in self._said():
+            if not self.alive or any(words in self._said() for words in _UP):
                 return
             await asyncio.sleep(0.1)
 
@@ -111,28 +121,51 @@ class Process:
         resource.prlimit(self.pid, resource.RLIMIT_AS, (limit, resource.RLIM_INFINITY))
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Secrets:
+    """None of them may stand in a log or in a table."""
+
+    pepper: str
+    secret_key: str
+    keys: Mapping[str | None, str]  # of tenants by their names, and of the installation
+
+    @property
+    def texts(self) -> list[str]:
+        return [self.pepper, self.secret_key, *self.keys.values()]
+
+
 class World:
-    def __init__(self, database: Private, folder: Path, log: OpLog, *, seed: int, secret_key: str) -> None:
-        self.database, self.folder, self.log, self.seed = database, folder, log, seed
-        self._secret_key = secret_key
-        self.proxy = Proxy("127.0.0.1", database.port)
-        self.workers = {place: Process(self, place) for place in WORKERS}
-        self.producers = {place: Process(self, place) for place in PRODUCERS}
+    def __init__(
+        self, database: Private, standby: Bare, folder: Path, log: OpLog, *, seed: int, secrets: Secrets
+    ) -> None:
+        self.database, self.standby, self.folder, self.log, self.seed = database, standby, folder, log, seed
+        self.secrets = secrets
+        self.server = Process(self, SERVER)
+        self.server.port = free_port()
+        #: Between some workers and PostgreSQL, and between one that works over HTTP and the server.
+        self.proxies = [Proxy("127.0.0.1", database.port), Proxy("127.0.0.1", self.server.port)]
+        #: Between the server and PostgreSQL.
+        self.way = Proxy("127.0.0.1", database.port)
+        self.workers = {place: Process(self, place) for place in (*WORKERS, *REMOTE)}
+        self.producers = {place: Process(self, place) for place in (*PRODUCERS, PROBE)}
         self._kept = self._all()
         self.deaths = 0  # of processes that nobody had killed
-        self._server: asyncio.Server | None = None
+        self._listening: list[asyncio.Server] = []
         self._keeper: asyncio.Task[None] | None = None
         self._clock = folder / "clock"
 
     async def start(self) -> None:
-        self._server = await asyncio.start_server(self.proxy.serve, "127.0.0.1", 0)
+        proxies = (*self.proxies, self.way)
+        self._listening = [await asyncio.start_server(proxy.serve, "127.0.0.1", 0) for proxy in proxies]
         self.set_clock(0)
-        for process in self._all():
+        self.server.start()
+        await self.server.is_up()
+        for process in (*self.workers.values(), *self.producers.values()):
             process.start()
         self._keeper = asyncio.create_task(self._keep())
 
     def _all(self) -> list[Process]:
-        return [*self.workers.values(), *self.producers.values()]
+        return [self.server, *self.workers.values(), *self.producers.values()]
 
     async def _keep(self) -> None:
         """Whoever is dead is replaced: that is what systemd and Kubernetes do."""
@@ -144,18 +177,27 @@ class World:
             await asyncio.sleep(0.2)
 
     def command_of(self, process: Process) -> tuple[list[str], dict[str, str]]:
-        assert self._server is not None
         proxied = process.place in (*PROXIED, PRODUCERS[-1])
-        port = self._server.sockets[0].getsockname()[1] if proxied else None
+        to_database, to_server, way = (one.sockets[0].getsockname()[1] for one in self._listening)
+        port = to_database if proxied else None
         env = {"LEASEHOLD_API_URL": self.database.url(Role.API, port), "LEASEHOLD_TENANT": "a"}
+        log = str(self.folder / f"{process.name}.jsonl")
+        url = f"http://127.0.0.1:{to_server if proxied else self.server.port}"
         if process.place in PRODUCERS:
-            log = self.folder / f"{process.name}.jsonl"
-            return [sys.executable, "-m", "tests.chaos.producer", process.name, str(self.seed), str(log)], env
+            return [sys.executable, "-m", "tests.chaos.producer", process.name, str(self.seed), log], env
+        if process.place == PROBE:
+            key = {"CHAOS_KEY": self.secrets.keys[BYSTANDER]}
+            return [sys.executable, "-m", "tests.chaos.probe", process.name, url, log], key
+        if process.place in REMOTE:
+            key = {"CHAOS_KEY": self.secrets.keys[None]}
+            return [sys.executable, "-m", "tests.chaos.remote_worker", process.name, url], key
+        if process.place == SERVER:
+            return [*LEASEHOLD, "serve", "--port", str(process.port)], env | self._of_server(way)
         process.port = free_port()
-        env |= _SETTINGS | {
+        env |= SETTINGS | {
             "LEASEHOLD_WORKER_URL": self.database.url(Role.WORKER, port),
             "LEASEHOLD_WORKER_PORT": str(process.port),
-            "LEASEHOLD_SECRET_KEYS": self._secret_key,
+            "LEASEHOLD_SECRET_KEYS": self.secrets.secret_key,
             "CHAOS_WORKER": process.name,
             "CHAOS_SINK": str(self.folder / "sink"),
         }
@@ -169,6 +211,16 @@ class World:
             }
         return [*LEASEHOLD, "worker", "tests.chaos.app:app", "--name", process.name], env
 
+    def _of_server(self, port: int) -> dict[str, str]:
+        return LIMITS | {
+            "LEASEHOLD_API_URL": self.database.url(Role.API, port),
+            "LEASEHOLD_OPERATOR_URL": self.database.url(Role.OPERATOR, port),
+            "LEASEHOLD_READ_URL": self.database.url(Role.API, self.standby.port),
+            "LEASEHOLD_KEY_PEPPER": self.secrets.pepper,
+            "LEASEHOLD_SECRET_KEYS": self.secrets.secret_key,
+            "LEASEHOLD_PACKS": "none",
+        }
+
     def set_clock(self, seconds: float) -> None:
         fresh = self._clock.with_suffix(".new")
         fresh.write_text(f"{seconds:+.0f}\n")
@@ -177,15 +229,16 @@ class World:
     # -- the end ----------------------------------------------------------------------------------------------------
 
     async def calm(self) -> None:
-        """No fault is left: the proxy flows, everybody runs."""
-        self.proxy.delay_seconds = 0.0
-        self.proxy.flow()
+        """No fault is left: the proxies flow, everybody runs."""
+        for proxy in self.proxies:
+            proxy.delay_seconds = 0.0
+            proxy.flow()
         self.set_clock(0)
         for process in self.workers.values():
             process.signal(signal.SIGCONT)
 
     async def stop_producers(self) -> None:
-        self._kept = [*self.workers.values()]
+        self._kept = [self.server, *self.workers.values()]
         for process in self.producers.values():
             await process.stop()
 
@@ -196,6 +249,7 @@ class World:
         for worker in self.workers.values():
             op = self.log.invoke("stop worker", worker=worker.name)
             self.log.ok(op, worker=worker.name, code=await worker.stop())
+        await self.server.stop()
 
     async def close(self) -> None:
         if self._keeper:
@@ -203,10 +257,11 @@ class World:
         for process in self._all():
             process.signal(signal.SIGCONT)
             await process.kill()
-        if self._server:
-            self._server.close()
-        with suppress(OSError):
-            await self.proxy.close()
+        for one in self._listening:
+            one.close()
+        for proxy in (*self.proxies, self.way):
+            with suppress(OSError):
+                await proxy.close()
         for pid in self.workers[SHIFTED].pids:  # faketime cleans up only where nobody is killed
             for name in ("faketime_shm_", "sem.faketime_sem_"):
                 (_MEMORY / f"{name}{pid}").unlink(missing_ok=True)

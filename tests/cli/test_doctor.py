@@ -137,7 +137,8 @@ async def test_a_hot_table_full_of_dead_rows_is_found(cell: Cell) -> None:
             return await found(cell, "vacuum")
 
         [bloated] = await eventually(told, what="the statistics of PostgreSQL") or []
-    assert "table deferred has 30000 dead rows" in bloated.text
+    # A few more where another test has used the table before.
+    assert re.search(r"table deferred has 30\d{3} dead rows", bloated.text)
     assert bloated.way_out == "psql -c 'vacuum (verbose) leasehold.deferred'"
 
 
@@ -186,9 +187,11 @@ async def test_programs_of_several_versions_are_found_workers_servers_and_the_sc
     finally:
         await server.close()
     assert skew.text.startswith("programs of 3 versions: 0.0.1 (workers); 0.0.2 (leasehold-api); " + VERSION)
-    await cell.change("update leasehold.migration set release = release + 1")
-    assert "this program knows" in (await found(cell, "schema"))[0].text
-    await cell.change("update leasehold.migration set release = release - 1")
+    for grave in (False, True):  # one release later serves this program too, two may not
+        await cell.change("update leasehold.migration set release = release + 1")
+        [later] = await found(cell, "schema")
+        assert ("this program knows" in later.text, later.grave) == (True, grave)
+    await cell.change("update leasehold.migration set release = release - 2")
     await cell.change("update leasehold.migration set checksum = 'other' where name = 'functions/claim.sql'")
     [late] = await found(cell, "schema")
     assert (late.text, late.way_out, late.grave) == ("1 files differ", "leasehold db migrate", True)

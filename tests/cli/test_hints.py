@@ -33,7 +33,7 @@ def texts(file: Path) -> Iterator[str]:
 
 
 def named(text: str) -> list[str]:
-    return [found.rstrip() for found in _COMMAND.findall(text)]
+    return [found.partition(" | ")[0].rstrip() for found in _COMMAND.findall(text)]
 
 
 COMMANDS = sorted(

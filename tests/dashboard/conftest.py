@@ -101,7 +101,7 @@ async def here(cluster: Cluster) -> AsyncIterator[World]:
         async with world(cell) as made:
             yield made
     finally:
-        await cell.drop()
+        await cell.give_back()
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")

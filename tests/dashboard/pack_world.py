@@ -216,8 +216,9 @@ with passport as (
   insert into leasehold_passports.snapshot (tenant_id, passport_id, author)
   select tenant_id, passport_id, 'ada' from passport, generate_series(1, 2)
 ), issuer as (
-  insert into leasehold_passports.issuer (tenant_id, slug, name, host, did)
-  select tenant_id, 'acme', 'Acme', 'acme.example', 'did:web:acme.example:v1:passports:issuers:acme' from passport
+  insert into leasehold_passports.issuer (tenant_id, slug, name, host, did, host_proven_at)
+  select tenant_id, 'acme', 'Acme', 'acme.localhost', 'did:web:acme.localhost:v1:passports:issuers:acme', now()
+  from passport
 )
 insert into leasehold_passports.completeness (tenant_id, passport_id, share, missing, errors)
 select tenant_id, passport_id, 12, 69, 1 from passport

@@ -10,7 +10,7 @@ import pytest
 from playwright.async_api import Page, Route, expect
 
 from leasehold.dashboard.words import short
-from leasehold.engine import jobs, look, watch
+from leasehold.engine import jobs, look, selections, watch
 from leasehold.engine.database import Role
 from leasehold.engine.flows import Flows
 from leasehold.engine.schedules import Schedules
@@ -112,13 +112,10 @@ async def do_bulk(site: Site, job_id: UUID) -> int:
     """What a worker does for the job jobs.act: how many it did."""
     async with site.world.cell.database(Role.OPERATOR, connections=1) as db:
         [job] = await look.see_jobs(db, None, [job_id])
-    order = job.payload
     async with site.world.cell.database(Role.WORKER, connections=1) as db:
-        done, rest = await jobs.act_on_jobs(
-            db, job.tenant_id, job_id, order["action"], order["filter"], before=None, limit=500, reason=order["reason"]
-        )
-    assert rest is None
-    return done
+        acted = await selections.act(db, job.tenant_id, job_id, job.payload["reason"])
+    assert (acted.rest, acted.changed) == (False, 0)
+    return acted.done
 
 
 @does("/jobs/act")
@@ -127,7 +124,7 @@ async def test_failures_of_one_cause_are_retried_together(site: Site) -> None:
         [group] = [one for one in await look.list_failures(db, site.world.globex) if one.type == "BadFeed"]
     assert group.n == 3  # three messages, which differ by a number
     async with site.open("/failures?tenant=globex") as page:
-        await page.get_by_role("link", name="Retry these 3").click()
+        await page.get_by_role("link", name="Retry all").click()
         await page.get_by_role("dialog").get_by_role("button", name="Retry 3 jobs").click()
         await expect(page.get_by_role("status")).to_contain_text("cancel it to undo")
         job_id = UUID(urlsplit(page.url).path.rpartition("/")[2])
@@ -377,6 +374,18 @@ async def test_a_key_is_shown_once_and_revoked(site: Site) -> None:
         await expect(page.get_by_role("row", name="till 7")).to_contain_text("revoked")
         refused = await page.request.get("/v1/jobs", headers={"Authorization": f"Bearer {key}"})
         assert refused.status == 401
+
+
+@does("/keys")
+async def test_a_key_of_the_installation_is_made_for_the_metrics_alone(site: Site) -> None:
+    async with site.open("/keys") as page:
+        await page.get_by_label("Name").fill("prometheus")
+        await page.get_by_label("read the metrics").check()
+        await page.get_by_role("button", name="Make the key").click()
+        key = await page.locator("code", has_text="lh_").inner_text()
+        await expect(page.get_by_role("row", name="prometheus")).to_contain_text("metrics")
+        asked = {at: await page.request.get(at, headers={"X-API-Key": key}) for at in ("/metrics", "/v1/tenants")}
+    assert [one.status for one in asked.values()] == [200, 403]
 
 
 @does(

@@ -296,6 +296,23 @@ async def test_products_are_approved_and_a_rule_is_made_and_removed(site: Site, 
     assert acts == ["monitors.approve", "monitors.reject", "monitors.put_rule", "monitors.remove_rule"]
 
 
+@does("/passports/issuer/prove")
+async def test_an_issuer_whose_host_is_not_proven_sees_what_to_publish_and_has_it_looked_for(
+    site: Site, packed: World
+) -> None:
+    proven = "update leasehold_passports.issuer set host_proven_at = {}"
+    await packed.cell.change(proven.format("null"))
+    try:
+        async with site.open("/passports/issuer", "admin") as page:
+            await expect(page.locator("main")).to_contain_text("https://acme.localhost/.well-known/leasehold-passports")
+            await page.get_by_role("button", name="Look now").click()
+            await expect(page.get_by_role("status")).to_have_text("The host is being asked.")
+            await expect(page.locator("main")).to_contain_text("passports.prove_host")
+    finally:
+        await packed.cell.change(proven.format("now()"))
+    assert await newest_actions(site, 1) == [("passports.prove_host", "acme")]
+
+
 @does("/passports/issuer/rotate")
 async def test_an_issuer_gets_a_new_key(site: Site, packed: World) -> None:
     async with site.open("/passports/issuer", "admin") as page:

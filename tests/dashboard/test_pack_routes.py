@@ -150,6 +150,7 @@ async def make_passports(program: Program, here: World) -> None:
     issuer = await program.read("/passports/issuer")
     named = {"slug": issuer["slug"], "host": issuer["host"], "name": "The maker"}
     await program.do("set_issuer", "PUT", "/passports/issuer", named)
+    await program.do("prove_host", "POST", "/passports/issuer/prove")
     key = (await program.do("rotate_key", "POST", "/passports/keys"))["key_id"]
     rules = (await program.do("add_package", "POST", "/passports/packages", RULES))["package_id"]
     await program.do("publish_package", "POST", f"/passports/packages/{rules}/publish")

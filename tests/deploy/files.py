@@ -14,13 +14,16 @@ import yaml
 DEPLOY = Path(__file__).parents[2] / "deploy"
 
 
-def judged(program: str, *arguments: str | Path) -> None:
-    """Run a checker, and fail with its words. Some come with the tools for tests, the others with the system."""
+def judged(program: str, *arguments: str | Path) -> str:
+    """Run a checker, and fail with its words; what it printed. Some come with the tools for tests, the others with the
+    system.
+    """
     found = shutil.which(program, path=str(Path(sys.executable).parent)) or shutil.which(program)
     if found is None:
         pytest.skip(f"no {program} here")
     run = subprocess.run([found, *map(str, arguments)], capture_output=True, text=True)
     assert run.returncode == 0, run.stdout + run.stderr
+    return run.stdout
 
 
 def documents(path: Path) -> list[dict[str, Any]]:

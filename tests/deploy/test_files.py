@@ -2,11 +2,14 @@
 
 import json
 import re
+from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
+from leasehold.api.hosts import OwnNames
 from leasehold.metrics import CATALOGUE
 from leasehold.settings import Settings
 from tests.deploy.files import DEPLOY, alerts, documents, grouped, judged, selectors
@@ -69,6 +72,46 @@ def test_there_are_two_workers_with_room_to_stop_after_a_finished_migration() ->
         assert COMPOSE["services"][name]["depends_on"] == {"migrate": {"condition": "service_completed_successfully"}}
 
 
+def test_the_server_counts_the_clients_behind_a_proxy_and_not_the_proxy() -> None:
+    text = re.sub(r"\$\{NETWORK_PREFIX:-([0-9.]+)\}", r"\1", (DEPLOY / "compose.yaml").read_text())
+    compose = yaml.safe_load(text)
+    [network] = compose["networks"]["default"]["ipam"]["config"]
+    trusted = trusted_by(compose["services"]["server"]["environment"]["LEASEHOLD_TRUSTED_PROXIES"])
+    assert ip_address(network["gateway"]) in trusted, "a proxy on the machine comes through the gateway"
+    assert ip_network(network["subnet"]) == trusted
+    [pod] = [
+        one["spec"]["template"]["spec"]
+        for one in documents(DEPLOY / "kubernetes" / "server.yaml")
+        if one["kind"] == "Deployment"
+    ]
+    given = {one["name"]: one.get("value") for one in pod["containers"][0]["env"]}
+    assert trusted_by(given["LEASEHOLD_TRUSTED_PROXIES"]).is_private
+    unit = (DEPLOY / "systemd" / "leasehold-server.service").read_text()
+    assert "Environment=LEASEHOLD_TRUSTED_PROXIES=127.0.0.1\nEnvironmentFile=" in unit, "the operator's file wins"
+
+
+def trusted_by(value: str) -> IPv4Network | IPv6Network:
+    settings = Settings.from_env({"LEASEHOLD_TRUSTED_PROXIES": value})
+    return ip_network(settings.trusted_proxies or "")
+
+
+def test_the_server_answers_to_the_names_that_others_in_the_files_call_it_by() -> None:
+    names = COMPOSE["services"]["server"]["environment"]["LEASEHOLD_HOSTS"]
+    scraped = documents(DEPLOY / "prometheus" / "prometheus.yml")[0]["scrape_configs"][0]["static_configs"][0][
+        "targets"
+    ]
+    called = OwnNames(Settings(hosts=names), loopback=False)
+    for host in (*scraped, "127.0.0.1:8080", "localhost:8080"):
+        assert called.has(host, local_address=("172.18.0.3", 8080)), host
+    server, service = documents(DEPLOY / "kubernetes" / "server.yaml")
+    given = {one["name"]: one.get("value") for one in server["spec"]["template"]["spec"]["containers"][0]["env"]}
+    called = OwnNames(Settings(hosts=given["LEASEHOLD_HOSTS"]), loopback=False)
+    name = service["metadata"]["name"]
+    for host in (name, f"{name}.leasehold", f"{name}.leasehold.svc.cluster.local"):
+        assert called.has(host, local_address=("10.0.0.9", 8080)), host
+    assert given["LEASEHOLD_PUBLIC_URL"].startswith("https://")
+
+
 def test_no_secret_stands_in_a_file_and_every_variable_is_explained() -> None:
     text = (DEPLOY / "compose.yaml").read_text()
     example = (DEPLOY / ".env.example").read_text()
@@ -92,6 +135,107 @@ def test_every_setting_that_a_file_gives_is_one(path: Path) -> None:
 
 def test_kubernetes_would_accept_the_manifests() -> None:
     judged("kubernetes-validate", "--strict", "--quiet", *MANIFESTS)
+
+
+def test_what_kustomize_renders_would_be_accepted_and_pulls_images_by_digest(tmp_path: Path) -> None:
+    rendered = tmp_path / "rendered.yaml"
+    rendered.write_text(judged("kubectl", "kustomize", DEPLOY / "kubernetes"))
+    judged("kubernetes-validate", "--strict", "--quiet", rendered)
+    made = documents(rendered)
+    assert {one["metadata"].get("namespace", "leasehold") for one in made} == {"leasehold"}
+    images = [container["image"] for one in made for container in pod_of(one).get("containers", ())]
+    assert len(images) == 3
+    assert all(re.fullmatch(r"\S+@sha256:[0-9a-f]{64}", image) for image in images), images
+
+
+def pod_of(resource: dict[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = resource.get("spec", {}).get("template", {}).get("spec", {})
+    return found
+
+
+def test_no_pod_is_reached_or_reaches_anything_that_no_policy_names() -> None:
+    resources = [document for path in MANIFESTS for document in documents(path)]
+    policies = {one["metadata"]["name"]: one["spec"] for one in resources if one["kind"] == "NetworkPolicy"}
+    assert policies.pop("nothing-else") == {"podSelector": {}, "policyTypes": ["Ingress", "Egress"]}
+    ingress: dict[str, list[Any]] = {}
+    for one in (pod for pod in resources if pod_of(pod)):
+        labels = one["spec"]["template"]["metadata"]["labels"]
+        own = [rule for rule in policies.values() if rule["podSelector"]["matchLabels"].items() <= labels.items()]
+        ports = {port["port"] for rule in own for way in rule.get("egress", ()) for port in way["ports"]}
+        assert ports >= {53, 5432}, "it finds its database"
+        component = labels["app.kubernetes.io/component"]
+        ingress[component] = [way for rule in own for way in rule.get("ingress", ())]
+        blocks = [
+            to["ipBlock"]
+            for rule in own
+            for way in rule.get("egress", ())
+            for to in way.get("to", ())
+            if "ipBlock" in to
+        ]
+        wide = [block for block in blocks if block["cidr"] in ("0.0.0.0/0", "::/0")]
+        for block in wide:
+            inner = [
+                "10.1.2.3",
+                "169.254.169.254",
+                "192.168.1.1",
+                "172.20.0.1",
+                "100.64.0.1",
+                "127.0.0.1",
+                "fd00:ec2::254",
+            ]
+            network = ip_network(block["cidr"])
+            for address in (ip for ip in map(ip_address, inner) if ip.version == network.version):
+                assert any(address in ip_network(net) for net in block["except"]), address
+        assert bool(wide) == (component in ("server", "worker"))
+    assert ingress["migrate"] == []
+    for component, port in (("server", "http"), ("worker", "metrics")):
+        [way] = ingress[component]
+        assert [p["port"] for p in way["ports"]] == [port]
+        assert all(way["from"]), "not from everywhere"
+
+
+MEGABYTES = {"m": 1, "M": 1, "g": 1024, "G": 1024, "Mi": 1, "Gi": 1024}
+
+
+def megabytes(text: str) -> int:
+    number, unit = re.fullmatch(r"(\d+)(\w+)", text).groups()  # type: ignore[union-attr]
+    return int(number) * MEGABYTES[unit]
+
+
+def test_memory_is_limited_everywhere_and_a_worker_is_replaced_before_it_is_killed() -> None:
+    limits = {}
+    for name, service in COMPOSE["services"].items():
+        assert service["memswap_limit"] == service["mem_limit"], f"{name} would go on in swap"
+        limits[name] = megabytes(service["mem_limit"]) * (2 if name == "worker" else 1)
+        for mount in service.get("tmpfs", ()):
+            assert "size=" in mount, f"{name} could fill its memory with files"
+    assert sum(limits.values()) - limits["migrate"] <= 4096, "all of it fits into the machine that the page names"
+    given = {
+        "compose": (COMPOSE["services"]["worker"]["environment"], megabytes(COMPOSE["services"]["worker"]["mem_limit"]))
+    }
+    for one in (document for path in MANIFESTS for document in documents(path)):
+        for container in pod_of(one).get("containers", ()):
+            limit = megabytes(container["resources"]["limits"]["memory"])
+            if one["metadata"]["name"] == "leasehold-worker":
+                given["kubernetes"] = ({env["name"]: env.get("value") for env in container["env"]}, limit)
+        assert all("sizeLimit" in volume["emptyDir"] for volume in pod_of(one).get("volumes", ()))
+    for path in sorted((DEPLOY / "systemd").iterdir()):
+        unit = dict(re.findall(r"^(Memory\w+)=(.*)$", path.read_text(), re.MULTILINE))
+        assert unit["MemorySwapMax"] == "0"
+        if "worker" in path.name:
+            env = dict(re.findall(r"^Environment=(\w+)=(.*)$", path.read_text(), re.MULTILINE))
+            given["systemd"] = (env, megabytes(unit["MemoryMax"]))
+    assert len(given) == 3
+    for where, (env, limit) in given.items():
+        assert int(env["LEASEHOLD_MAX_MEMORY_MB"]) <= 0.8 * limit, where
+
+
+def test_images_of_others_are_named_by_digest() -> None:
+    named = [service["image"] for service in COMPOSE["services"].values() if "LEASEHOLD_IMAGE" not in service["image"]]
+    named += re.findall(r"^FROM (\S+)", (DEPLOY / "Dockerfile").read_text(), re.MULTILINE)
+    assert len(named) == 6
+    assert all(re.fullmatch(r"[a-z/]+:[a-z0-9.-]+@sha256:[0-9a-f]{64}", image) for image in named), named
+    assert "# syntax=" not in (DEPLOY / "Dockerfile").read_text(), "it would be pulled by its tag"
 
 
 def test_every_deployment_has_probes_room_to_stop_and_a_budget() -> None:

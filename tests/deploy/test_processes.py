@@ -63,11 +63,14 @@ def run_all(admin: Any) -> None:
     }
     secrets = {"LEASEHOLD_KEY_PEPPER": "p" * 32, "LEASEHOLD_SECRET_KEYS": "s" * 32}
     assert leasehold("tenants", "create", "acme", env=urls).code == 0
-    key = leasehold("keys", "create", "prometheus", "--operator", env=urls | secrets)
-    assert key.code == 0
+    asked = next(line for line in (DEPLOY / "deploy.sh").read_text().splitlines() if " keys create " in line)
+    key = leasehold(*asked.partition(" server ")[2].rstrip(")").split(), env=urls | secrets)
+    assert (key.code, key.err.split(";")[0]) == (0, "metrics")
     assert key.out.startswith("lh_live_"), "nothing but the key, as deploy.sh keeps it"
 
-    of_worker = {"LEASEHOLD_WORKER_URL": urls["LEASEHOLD_WORKER_URL"], "LEASEHOLD_WORKER_PORT": "0", **secrets}
+    given = COMPOSE["services"]["worker"]["environment"]
+    limit = {"LEASEHOLD_MAX_MEMORY_MB": str(given["LEASEHOLD_MAX_MEMORY_MB"])}
+    of_worker = {"LEASEHOLD_WORKER_URL": urls["LEASEHOLD_WORKER_URL"], "LEASEHOLD_WORKER_PORT": "0", **limit, **secrets}
     of_server = {name: urls[name] for name in ("LEASEHOLD_API_URL", "LEASEHOLD_OPERATOR_URL")} | secrets
     with (
         started(*command_of("worker"), env=of_worker) as worker,
@@ -105,7 +108,10 @@ def test_deploy_makes_its_secrets_once_and_migrates_before_it_starts_anything(tm
     assert len(secret) == len(set(secret)) == 8
     assert min(map(len, secret)) == 64
     assert (tmp_path / ".env").stat().st_mode & 0o777 == 0o600
-    assert (tmp_path / "secrets" / "metrics_key").read_text() == "lh_live_key\n"
+    kept = tmp_path / "secrets" / "metrics_key"
+    assert kept.read_text() == "lh_live_key\n"
+    assert (kept.stat().st_mode & 0o777, kept.stat().st_uid) == (0o400, 65534), "Prometheus is nobody in its container"
+    assert kept.parent.stat().st_mode & 0o777 == 0o711, "nobody else lists it"
     asked = (tmp_path / "asked").read_text().splitlines()
     migrates, starts = (
         next(n for n, line in enumerate(asked) if words in line) for words in ("run --rm migrate", "--remove-orphans")
@@ -114,4 +120,9 @@ def test_deploy_makes_its_secrets_once_and_migrates_before_it_starts_anything(tm
     assert "--profile monitoring" in asked[starts]
     subprocess.run([tmp_path / "deploy.sh"], env=env, check=True, capture_output=True)
     assert (tmp_path / ".env").read_text() == made
-    assert sum("keys create" in line for line in (tmp_path / "asked").read_text().splitlines()) == 1
+    made_keys = [line for line in (tmp_path / "asked").read_text().splitlines() if "keys create" in line]
+    assert len(made_keys) == 1
+    assert made_keys[0].endswith("keys create prometheus --operator --scope metrics")
+    kept.chmod(0o644)
+    subprocess.run([tmp_path / "deploy.sh"], env=env, check=True, capture_output=True)
+    assert kept.stat().st_mode & 0o777 == 0o400, "what others could read is made anew"

@@ -49,7 +49,7 @@ class Own:
 def own() -> Iterator[Own]:
     """Of the version of this run."""
     chosen = os.environ.get("LEASEHOLD_PG_BIN")
-    with _running(Path(chosen) if chosen else None) as endpoint:
+    with running(Path(chosen) if chosen else None) as endpoint:
         yield Own(endpoint=endpoint)
 
 
@@ -62,7 +62,7 @@ def old(own: Own) -> Iterator[Own]:
     found = [path for path in Path("/usr/lib/postgresql").glob("15/bin") if (path / "postgres").exists()]
     if not found:
         pytest.skip("PostgreSQL 15 is not installed here")
-    with _running(found[0]) as endpoint:
+    with running(found[0]) as endpoint:
         yield Own(endpoint=endpoint)
 
 
@@ -84,7 +84,7 @@ def psql(own: Own) -> Path:
 
 
 @contextmanager
-def _running(pg_bin: Path | None) -> Iterator[Endpoint]:
+def running(pg_bin: Path | None) -> Iterator[Endpoint]:
     folder = ephemeral_home(in_memory=True)
     home = Home(folder / "home")
     try:

@@ -27,6 +27,7 @@ def values(tenant: str = "a", kind: str = "t.work", key: str | None = None, n: i
         "payloads": payloads,
         "options": '{"priority": 1}',
         "keys": [key] * n if key else None,
+        "defaults": "{}",
     }
 
 
@@ -126,7 +127,13 @@ async def test_a_sync_callers_commit_makes_the_job_and_its_rollback_unmakes_it(
     assert row == {"priority": 1, "tenant_id": str(cell.tenant_a)}
 
 
-FLOW = {"tenant": "a", "name": "f", "steps": '[{"kind": "t.work"}, {"kind": "t.work", "after": [0]}]', "options": "{}"}
+FLOW = {
+    "tenant": "a",
+    "name": "f",
+    "steps": '[{"kind": "t.work"}, {"kind": "t.work", "after": [0]}]',
+    "options": "{}",
+    "defaults": "{}",
+}
 
 
 @pytest.mark.parametrize("opened", ASYNC, ids=lambda opened: opened.__name__)

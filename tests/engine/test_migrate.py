@@ -152,6 +152,18 @@ async def test_an_old_program_leaves_a_newer_database_alone(
     assert (await migrate.status(url, schema=schema)).pending == [], "what migrate would not do is not pending"
 
 
+async def test_an_old_program_says_that_it_is_older_than_the_database(own: Own, database: str, schema: str) -> None:
+    env = {"LEASEHOLD_DATABASE_URL": own.url(database), "LEASEHOLD_SCHEMA": schema, "LEASEHOLD_PACKS": "none"}
+    await migrate.migrate(own.url(database), schema=schema)
+    await own.execute(database, f"update {schema}.migration set release = release + 1")
+    for options in ((), ("--json",)):
+        said = leasehold("db", "migrate", *options, env=env)
+        assert (said.code, said.out) == (4, "")
+        assert f"this program is older than the database: it has release {sql.RELEASE}" in said.err
+        assert "pip install --upgrade leasehold" in said.err
+    assert f"(later than this program's, {sql.RELEASE})" in leasehold("db", "status", env=env).err
+
+
 async def test_a_changed_function_is_applied_again_and_nothing_else(
     own: Own, database: str, schema: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -59,6 +59,17 @@ async def pack(ctx: Context, order: dict[str, Any]) -> str:
         return await tx.complete("packed")
 
 
+@app.handler("f.holds", retry_base_s=0.05, retry_cap_s=0.2, max_attempts=20)
+async def holds(ctx: Context, order: dict[str, Any]) -> str:
+    """Holds its transaction open for a while, and goes on with it."""
+    async with ctx.transaction() as tx:
+        await tx.execute("select 1")
+        append(order["sink"], f"{ctx.job_id} {ctx.attempt}")
+        await asyncio.sleep(order["seconds"])
+        await tx.execute("select 2")
+        return await tx.complete("held")
+
+
 @app.handler("f.child", max_attempts=100)
 async def child(ctx: Context, order: dict[str, Any]) -> str:
     return str(order["parent"])

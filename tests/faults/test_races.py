@@ -281,8 +281,9 @@ create trigger take_both before insert on leasehold.job for each row execute fun
 
 async def test_a_call_that_a_deadlock_ended_is_made_again(cell: Cell) -> None:
     await cell.change(_CROSSWISE)
-    # Whoever waits looks for a deadlock once, after this time: long enough that there is one by then.
-    await cell.cluster.administer(cell.name, f"alter database {cell.name} set deadlock_timeout = '5s'")
+    # Whoever waits looks for a deadlock once, after this time: long enough that there is one by then, and shorter than
+    # the lock_timeout of the role.
+    await cell.cluster.administer(cell.name, f"alter database {cell.name} set deadlock_timeout = '2s'")
 
     async def waits() -> bool:
         return bool(await cell.look("select from pg_locks where not granted and database is not null"))

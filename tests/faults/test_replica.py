@@ -70,7 +70,7 @@ def client_of(services: Services, key: object) -> httpx.AsyncClient:
     app = create_app(services)
     dashboard.mount(app)
     transport = httpx.ASGITransport(app, client=("127.0.0.1", 1234))
-    return httpx.AsyncClient(transport=transport, base_url="http://test", headers=bearer(key))  # type: ignore[arg-type]
+    return httpx.AsyncClient(transport=transport, base_url="http://localhost", headers=bearer(key))  # type: ignore[arg-type]
 
 
 async def keys_of(pair: Pair) -> Keys:

@@ -13,7 +13,8 @@ from leasehold.net import dial
 from leasehold.net.address import parse_address
 from leasehold.net.fetch import Fetcher
 from leasehold.settings import Settings
-from tests.net.world import PUBLIC, PUBLIC_TOO, Site, moved, page, serving, world
+from tests.net.world import PUBLIC, PUBLIC_TOO, Dialer, Site, moved, page, serving, world
+from tests.waiting import eventually
 
 OPEN = Settings(fetch_ports="1-65535")
 
@@ -222,6 +223,62 @@ async def test_lookups_that_hang_hold_up_neither_others_nor_the_end(monkeypatch:
     held.set()
     for thread in threads:
         thread.join()
+
+
+async def test_slow_names_of_one_tenant_hold_up_no_lookup_of_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    def look_up(host: str, *rest: object, **named: object) -> list[object]:
+        if host.startswith("slow"):
+            held.wait()
+        return [(2, 1, 6, "", (PUBLIC, 0))]
+
+    async def fetched(name: str, tenant: str) -> bytes:
+        return (await fetcher.get(f"http://{name}.test/", share=tenant)).body
+
+    held = threading.Event()
+    monkeypatch.setattr(socket, "getaddrinfo", look_up)
+    monkeypatch.setattr(dial, "RESOLVE_SECONDS", 2.0)
+    dialer = Dialer()
+    async with serving(Site({"/": page(b"hello")})) as server, Fetcher(dialer=dialer) as fetcher:
+        dialer.servers[PUBLIC, 80] = server
+        slow = [asyncio.create_task(fetched(f"slow-{n}", "a")) for n in range(200)]
+        try:
+            await eventually(_lookups, what="lookups")
+            assert await fetched("quick", "b") == b"hello"
+            assert (await fetcher.get("http://quick-too.test/")).body == b"hello", "of no tenant"
+            await eventually(_lookups_of_one_alone, what="the end of the quick lookups")
+            gone = await asyncio.gather(*slow, return_exceptions=True)
+            assert {type(problem) for problem in gone} == {FetchUnreachable}
+        finally:
+            held.set()
+        await eventually(_no_lookups, what="the end of all lookups")
+        assert await fetched("quick", "a") == b"hello"
+
+
+async def _lookups() -> int:
+    return sum(thread.name == "leasehold-resolve" for thread in threading.enumerate())
+
+
+async def _lookups_of_one_alone() -> bool:
+    return await _lookups() == dial.LOOKUPS_OF_ONE
+
+
+async def _no_lookups() -> bool:
+    return not await _lookups()
+
+
+async def test_a_machine_without_room_for_a_thread_has_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(self: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    async with Fetcher() as fetcher:
+        with monkeypatch.context() as patch:
+            patch.setattr(threading.Thread, "start", refuse)
+            for _ in range(dial.LOOKUPS_OF_ONE + 1):  # each gives its place back
+                with pytest.raises(FetchUnreachable, match="was not resolved"):
+                    await fetcher.get("http://any.test/")
+        monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: [(2, 1, 6, "", ("127.0.0.1", 0))])
+        with pytest.raises(FetchRefused):
+            await fetcher.get("http://any.test/")
 
 
 async def test_the_systems_resolver_says_when_there_is_no_such_name(monkeypatch: pytest.MonkeyPatch) -> None:

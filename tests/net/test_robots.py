@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -97,7 +98,7 @@ class Clock:
 class Nowhere:
     """Keeps nothing: what is asked twice was asked of the site, or is in memory."""
 
-    async def load(self, origin: str) -> Kept | None:
+    async def load(self, origin: str, since: datetime | None) -> Kept | None:
         return None
 
     async def keep(self, origin: str, kept: Kept) -> None:
@@ -108,8 +109,8 @@ class Asker:
     def __init__(self, w: World, clock: Clock) -> None:
         self._robots = Robots(w.fetcher, clock=clock)
 
-    async def rules(self, url: str) -> Rules:
-        return await self._robots.rules(parse_url(url), user_agent=AGENT, store=Nowhere())
+    async def rules(self, url: str, *, since: datetime | None = None) -> Rules:
+        return await self._robots.rules(parse_url(url), user_agent=AGENT, store=Nowhere(), since=since)
 
 
 def robots(w: World, clock: Clock) -> Asker:
@@ -126,6 +127,24 @@ async def test_a_file_is_fetched_once_a_day() -> None:
         clock.now += KEPT_SECONDS
         await asker.rules("http://shop.test/")
         assert len(site.asked) == 2
+
+
+async def test_a_file_that_was_read_before_a_moment_is_read_again_once() -> None:
+    site, clock = Site({"/robots.txt": page(RULES)}), Clock()
+    run = datetime(2026, 1, 1, tzinfo=UTC)
+    async with world() as w, serving(site) as server:
+        w.put("shop.test", server)
+        asker = robots(w, clock)
+        assert allows(await asker.rules("http://shop.test/"), "/closed")
+        site.pages["/robots.txt"] = page(b"User-agent: *\nDisallow: /closed\n")
+        assert allows(await asker.rules("http://shop.test/"), "/closed"), "it holds for a day"
+        for _ in range(3):
+            assert not allows(await asker.rules("http://shop.test/", since=run), "/closed")
+        assert len(site.asked) == 2
+        await asker.rules("http://shop.test/", since=run - timedelta(days=1))
+        assert len(site.asked) == 2, "it is younger than that"
+        await asker.rules("http://shop.test/", since=run + timedelta(seconds=1))
+        assert len(site.asked) == 3
 
 
 async def test_what_is_kept_is_bounded_and_the_oldest_goes_first() -> None:

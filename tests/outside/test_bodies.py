@@ -191,6 +191,43 @@ async def test_what_has_not_changed_is_not_sent_again(cell: Cell, shop: Shop) ->
             assert (await shop.run("t.watch", url)).result == [False, "second", sha256(b"second").hexdigest()]
 
 
+async def test_of_what_a_url_answers_the_newest_stays_and_what_somebody_keeps(
+    cell: Cell, worker_db: Database, shop: Shop
+) -> None:
+    site, store = Site(), of_a(cell, worker_db)
+    async with serving(site) as port:
+        settings, url = allowing(port, lease_seconds=1e8), f"http://127.0.0.1:{port}/"
+        async with running(cell, app_with(settings), settings):
+            for n in range(5):
+                site.pages["/"] = page(f"version {n}".encode())
+                digest = (await shop.run("t.watch", url)).result[2]
+                if n == 1:
+                    await store.keep(digest, days=400)
+            site.pages["/other"] = site.pages["/"]
+            await shop.run("t.watch", f"{url}other")
+            await cell.pass_time(1800)
+            await purge(worker_db)
+            assert len(await rows(cell)) == 5, "whoever compares two still has both"
+            await cell.pass_time(3600)
+            await purge(worker_db)
+            kept = sorted([sha256(b"version 1").hexdigest(), digest])
+            assert await digests(cell) == kept
+            site.pages["/"] = page(b"version 5")
+            await shop.run("t.watch", url)
+            await cell.pass_time(7200)
+            await purge(worker_db)
+            assert len(await rows(cell)) == 3, "another URL answered the same, and holds it"
+    await cell.pass_time(91 * 86400)
+    await worker_db.value("purge_outside")
+    await purge(worker_db)
+    assert await digests(cell) == [sha256(b"version 1").hexdigest()], "nobody has asked for 90 days"
+
+
+async def digests(cell: Cell) -> list[str]:
+    found = await cell.look("select encode(sha256, 'hex') as digest from leasehold.body order by 1")
+    return [row["digest"] for row in found]
+
+
 async def test_what_one_tenant_remembers_another_does_not_know(cell: Cell, worker_db: Database, shop: Shop) -> None:
     site = Site({"/": page(b"first", 'ETag: "1"')})
     async with serving(site) as port:

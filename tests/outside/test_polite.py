@@ -1,6 +1,7 @@
 """``ctx.fetch(polite=True)``: what robots.txt says, and a gap between requests to one host, whoever makes them."""
 
 import asyncio
+from datetime import datetime
 
 import pytest
 
@@ -8,6 +9,8 @@ from leasehold import Context, Leasehold
 from leasehold.engine.database import Database
 from leasehold.engine.gates import Gates
 from leasehold.engine.politeness import wait_for_host
+from leasehold.net.dial import _share
+from leasehold.net.fetch import Fetcher
 from leasehold.net.robots import KEPT_SECONDS, RETRY_SECONDS
 from leasehold.settings import Settings
 from tests.cell import Cell
@@ -25,6 +28,11 @@ def app_with(settings: Settings) -> Leasehold:
     @app.handler("t.get", max_attempts=2, retry_base_s=0.01)
     async def get(ctx: Context, url: str) -> str:
         return (await ctx.fetch(url, polite=True)).text
+
+    @app.handler("t.fresh", max_attempts=1)
+    async def fresh(ctx: Context, order: dict[str, str]) -> str:
+        since = datetime.fromisoformat(order["since"])
+        return (await ctx.fetch(order["url"], polite=True, rules_since=since)).text
 
     @app.handler("t.plain", max_attempts=1)
     async def plain(ctx: Context, how: str) -> str:
@@ -47,12 +55,37 @@ async def get_apart(ctx: Context, url: str) -> str:
     return (await ctx.fetch(url, polite=True)).text
 
 
+@apart.handler("t.fresh_apart", isolate=True, max_attempts=1)
+async def fresh_apart(ctx: Context, order: dict[str, str]) -> str:
+    since = datetime.fromisoformat(order["since"])
+    return (await ctx.fetch(order["url"], polite=True, rules_since=since)).text
+
+
 def polite(port: int, gap: float = BRIEF) -> Settings:
     return allowing(port, fetch_gap_seconds=gap)
 
 
 def paths(site: Site) -> list[str]:
     return [request.split(b" ")[1].decode() for request in site.asked]
+
+
+@pytest.mark.parametrize("isolated", [False, True])
+async def test_lookups_of_robots_txt_are_on_the_share_of_the_tenant(
+    cell: Cell, shop: Shop, isolated: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shares = []
+
+    async def resolver(host: str) -> list[str]:
+        shares.append(_share.get())
+        return ["127.0.0.1"]
+
+    app, kind = (apart, "t.get_apart") if isolated else (app_with(Settings()), "t.get")
+    async with serving(Site({"/robots.txt": page(RULES), "/open": page(b"hello")})) as port:
+        monkeypatch.setenv("LEASEHOLD_FETCH_ALLOW", f"localhost:{port}")  # a process of its own reads it
+        monkeypatch.setattr(app, "_fetcher", Fetcher(polite(port), resolver=resolver))
+        async with running(cell, app, polite(port)):
+            assert (await shop.run(kind, f"http://localhost:{port}/open")).result == "hello"
+    assert set(shares) == {str(cell.tenant_a)}
 
 
 async def test_a_page_that_robots_txt_forbids_is_not_fetched_and_the_rule_is_told(cell: Cell, shop: Shop) -> None:
@@ -103,6 +136,29 @@ async def test_workers_share_what_a_site_has_said(cell: Cell, shop: Shop) -> Non
         async with running(cell, app_with(polite(port)), polite(port)):
             await shop.run("t.get", f"http://127.0.0.1:{port}/")
     assert paths(site)[3:] == ["/robots.txt", "/"]
+
+
+@pytest.mark.parametrize("kind", ["t.fresh", "t.fresh_apart"])
+async def test_rules_from_before_a_moment_are_read_again_by_all_workers_together(
+    cell: Cell, shop: Shop, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    site = Site({"/robots.txt": page(b""), "/open": page(b"home"), "/closed": page(b"secret")})
+    async with serving(site) as port:
+        monkeypatch.setenv("LEASEHOLD_FETCH_ALLOW", f"127.0.0.1:{port}")
+        app = app_with(polite(port))
+        app.include(apart)
+        at = f"http://127.0.0.1:{port}"
+        async with running(cell, app, polite(port)):
+            assert (await shop.run("t.get", f"{at}/closed")).result == "secret"
+            site.pages["/robots.txt"] = page(b"User-agent: *\nDisallow: /closed")
+            await cell.pass_time(1)
+            [row] = await cell.look("select leasehold.now() as now")
+            order = {"since": row["now"]}
+            assert (await shop.run(kind, order | {"url": f"{at}/closed"})).state == "failed"
+        async with running(cell, app, polite(port)):  # another worker: nothing is in memory
+            assert (await shop.run(kind, order | {"url": f"{at}/closed"})).state == "failed"
+            assert (await shop.run(kind, order | {"url": f"{at}/open"})).result == "home"
+    assert paths(site) == ["/robots.txt", "/closed", "/robots.txt", "/open"]
 
 
 @pytest.mark.parametrize("status", ["404 Not Found", "403 Forbidden"])

@@ -29,6 +29,7 @@ from leasehold.postgres import (
     server,
 )
 from leasehold.postgres.account import process_arguments
+from tests.waiting import until
 
 Psql = Callable[[Endpoint, str], str]
 
@@ -38,7 +39,8 @@ LAUNCH = """
 import sys
 from pathlib import Path
 from leasehold.postgres import Server
-print(Server(Path(sys.argv[1]), ephemeral=True).start().pid, flush=True)
+server = Server(Path(sys.argv[1]), ephemeral=True, outlives="outlives" in sys.argv)
+print(server.start().pid, flush=True)
 sys.stdin.read()
 """
 
@@ -95,35 +97,76 @@ def test_a_start_after_a_killed_server_recovers(home: Path, psql: Psql) -> None:
     killed.stop()
 
 
-def test_a_killed_launcher_leaves_a_server_that_the_next_start_adopts_and_stops(home: Path, psql: Psql) -> None:
-    with subprocess.Popen([sys.executable, "-c", LAUNCH, str(home)], stdin=-1, stdout=-1, text=True) as launcher:
+@contextmanager
+def launched(home: Path, *arguments: str) -> Iterator[tuple[int, "subprocess.Popen[str]"]]:
+    """A server's pid and the process that started it, which is killed at the end."""
+    command = [sys.executable, "-c", LAUNCH, str(home), *arguments]
+    with subprocess.Popen(command, stdin=-1, stdout=-1, text=True) as launcher:
         assert launcher.stdout is not None
-        pid = int(launcher.stdout.readline())
-        launcher.kill()
+        try:
+            yield int(launcher.stdout.readline()), launcher
+        finally:
+            launcher.kill()
+
+
+def test_a_server_ends_with_its_launcher_that_is_killed_and_the_next_start_waits_for_it(home: Path, psql: Psql) -> None:
+    with launched(home) as (pid, _):
+        kept = postmaster.read(home / "data")
+        assert kept
+        psql(endpoint_of(home, kept), "create table kept as select 42 as answer")
+    with running(home) as next_one:
+        assert (next_one.pid != pid, next_one.adopted) == (True, False)
+        assert psql(next_one, "select answer from kept") == "42"
+        assert not postmaster.serves(pid, home / "data")
+
+
+def test_a_server_that_outlived_its_launcher_is_adopted_and_stopped(home: Path, psql: Psql) -> None:
+    with launched(home, "outlives") as (pid, _):
+        pass
     with running(home) as adopted:
         assert (adopted.pid, adopted.adopted) == (pid, True)
         assert psql(adopted, "select 1") == "1"
     assert postmaster.find(adopted.data) is None
 
 
+def test_an_adopted_server_ends_with_the_process_that_adopted_it(home: Path) -> None:
+    with launched(home, "outlives") as (pid, _):
+        pass
+    with launched(home) as (adopted, _):
+        assert adopted == pid
+    until(lambda: not postmaster.serves(pid, home / "data"), what="the end of the server")
+
+
+def endpoint_of(home: Path, server: postmaster.Postmaster) -> Endpoint:
+    """Of a server that another process started."""
+    password = Home(home).secret(cluster.SUPERUSER)
+    return Endpoint(
+        host="127.0.0.1", port=server.port, user=cluster.SUPERUSER, password=password, version="",
+        data=server.data, pid=server.pid, adopted=False, origin="",
+    )  # fmt: skip
+
+
+def test_a_second_start_in_one_process_finds_the_same_server(home: Path) -> None:
+    with Server(home, ephemeral=True) as once:
+        assert once.start().pid == once.start().pid
+
+
 def test_a_wipe_stops_what_a_killed_launcher_left(home: Path) -> None:
-    with subprocess.Popen([sys.executable, "-c", LAUNCH, str(home)], stdin=-1, stdout=-1, text=True) as launcher:
-        assert launcher.stdout is not None
-        pid = int(launcher.stdout.readline())
-        launcher.kill()
+    with launched(home, "outlives") as (pid, _):
+        pass
     Home(home).wipe()
     assert not home.exists()
     assert not postmaster.serves(pid, home / "data")
 
 
 def test_a_server_that_still_starts_is_waited_for(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    first = Server(home, ephemeral=True)
+    first = Server(home, ephemeral=True, outlives=True)
     endpoint = first.start()
     lock = endpoint.data / "postmaster.pid"
     ready = lock.read_text()
     lock.write_text(ready.replace("ready   ", "starting"))
     monkeypatch.setattr(time, "sleep", lambda seconds: lock.write_text(ready))
-    assert Server(home).start().pid == endpoint.pid
+    assert Server(home, outlives=True).start().pid == endpoint.pid
     monkeypatch.undo()
     first.stop()
 

@@ -8,8 +8,9 @@ from leasehold.api.server import serving
 from leasehold.remote import AsyncClient
 from tests.api.conftest import Hand, Keys, hand, key, settings_of
 from tests.cell import Cell
+from tests.worker.conftest import log_lines
 
-__all__ = ["Hand", "Keys", "hand", "key"]
+__all__ = ["Hand", "Keys", "hand", "key", "log_lines"]
 
 
 @pytest.fixture

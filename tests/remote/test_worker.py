@@ -21,6 +21,7 @@ from leasehold.remote import AsyncClient, Context, SyncContext, Worker
 from tests.cell import Cell
 from tests.remote.conftest import Keys
 from tests.waiting import PATIENCE_SECONDS, eventually
+from tests.worker.conftest import Lines
 from tests.worker.proxy import proxied
 
 
@@ -341,3 +342,48 @@ async def test_a_key_that_is_not_for_work_says_so(url: str, key: Keys, worker: W
     with pytest.raises(BadInput, match="two handlers"):
         for _ in range(2):
             worker.handler("t.twice")(lambda ctx: None)
+
+
+async def test_a_worker_whose_server_is_away_waits_for_it_with_one_line(
+    client: AsyncClient, url: str, key: Keys, log_lines: Lines
+) -> None:
+    """At its start, and later."""
+    async with proxied(url) as (proxy, through):
+        proxy.refuses = True
+        worker = Worker(through, key.a.text)
+        worker.handler("t.quick")(_quick)
+
+        async def says() -> bool:
+            return log_lines.count("server unreachable") > 0
+
+        async with running(worker):
+            await eventually(says, what="a line about the server")
+            await asyncio.sleep(1.0)  # for several tries
+            proxy.refuses = False
+            assert (await ended(client, "t.quick")).result == "done"
+            assert told(log_lines) == ["server unreachable", "server is back"]
+            log_lines.lines.clear()
+
+            proxy.refuses = True
+            proxy.cut()
+            await eventually(says, what="another line about it")
+            await asyncio.sleep(1.0)
+            proxy.refuses = False
+            assert (await ended(client, "t.quick")).result == "done"
+            assert told(log_lines) == ["server unreachable", "server is back"]
+
+
+async def test_a_worker_that_waits_for_its_server_stops_when_it_is_told_to(url: str, key: Keys) -> None:
+    async with proxied(url) as (proxy, through), asyncio.timeout(20):
+        proxy.swallow()
+        async with running(Worker(through, key.a.text)) as task:
+            await asyncio.sleep(0.2)  # until it asks to be registered
+            assert not task.done()
+
+
+async def _quick(ctx: Context) -> str:
+    return "done"
+
+
+def told(log_lines: Lines) -> list[str]:
+    return [line for line, _ in log_lines.lines if line.startswith("server") or "failed" in line]

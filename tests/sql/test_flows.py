@@ -220,6 +220,35 @@ async def test_a_job_outside_a_flow_has_no_parents_and_adds_no_steps(
             await flows.add_steps(worker_db, grant.token, work("x"), plain_prepare, connection=connection)
 
 
+async def test_the_delay_of_a_kind_begins_when_the_turn_of_its_step_comes(
+    cell: Cell, mine: Flows, worker_db: Database, worker: UUID
+) -> None:
+    await register(worker_db, kinds={"t.slow": {"delay_s": 60}})
+    moment = await worker_db.value("now") + timedelta(seconds=90)
+    parts = group(
+        step("t.slow", name="kind's"),
+        step("t.slow", name="none", delay_s=0),
+        step("t.slow", name="then", run_at=moment),
+    )
+    flow_id = await mine.start(chain(work("first"), parts))
+    await cell.pass_time(100)  # before that, no delay has begun
+    await end(worker_db, (await claim(worker_db, worker))[0])
+    at_once = await claim(worker_db, worker)
+    assert set(await names(mine, flow_id, at_once)) == {"none", "then"}
+    await cell.pass_time(61)
+    await upkeep.promote(worker_db)
+    assert await names(mine, flow_id, await claim(worker_db, worker)) == ["kind's"]
+
+
+async def test_what_a_step_cannot_have_is_refused(mine: Flows) -> None:
+    with pytest.raises(BadInput, match="step 1 of kind t.work cannot have the option 'unique'") as problem:
+        await mine.start(chain(work("a"), work("b", unique="u")))
+    assert "enqueue a job outside the flow" in str(problem.value.hint)
+    for option in ({"on_duplicate": "push"}, {"key_window_s": 5}, {"key": "k"}):
+        with pytest.raises(BadInput, match="option"):
+            await mine.start(work("a", **option))
+
+
 async def test_steps_keep_their_groups_and_delays(cell: Cell, mine: Flows, worker_db: Database, worker: UUID) -> None:
     lined = group(work("one", group="g"), work("two", group="g"), work("later", delay_s=60))
     flow_id = await mine.start(chain(work("a"), lined))

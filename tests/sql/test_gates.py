@@ -12,8 +12,8 @@ from leasehold.engine.database import Database, Role
 from leasehold.engine.gates import Gate, Gates
 from leasehold.engine.upkeep import promote, ring_gates
 from leasehold.errors import BadInput, Conflict, NotFound
-from leasehold.job import Grant, State
-from leasehold.payload import plain_options
+from leasehold.job import Enqueued, Grant, State
+from leasehold.payload import encode, plain_options
 from tests.cell import Cell
 from tests.sql.test_life import end, register
 
@@ -494,17 +494,94 @@ async def test_a_job_that_waits_for_its_tenant_takes_no_slot(
     assert await claim(worker_db, worker) == [third]
 
 
-async def test_an_enqueue_of_many_names_a_gate_for_each(cell: Cell, worker_db: Database) -> None:
-    options = {"gate": [HOST, None, "account:7"]}
-    keys = ["a", "b", "c"]
-    made = await jobs.enqueue(worker_db, cell.tenant_a, "t.work", ["{}"] * 3, options, keys=keys)
+async def test_a_gate_is_made_of_each_payload(cell: Cell, worker_db: Database) -> None:
+    payloads = ['{"at": {"host": "a.example"}, "n": 7}', '{"at": {"host": "b.example"}, "n": true}']
+    options = {"gate": "host:{at.host}/{n}/{n}"}
+    made = await jobs.enqueue(worker_db, cell.tenant_a, "t.work", payloads, options, keys=["a", "b"])
     seen = [(await jobs.get_job(worker_db, cell.tenant_a, job.job_id)).gate for job in made]
-    assert seen == [HOST, None, "account:7"]
-    with pytest.raises(BadInput, match="3 gates for 2 payloads"):
-        await jobs.enqueue(worker_db, cell.tenant_a, "t.work", ["{}"] * 2, options)
+    assert seen == ["host:a.example/7/7", "host:b.example/true/true"]
 
 
-@pytest.mark.parametrize("gate", ["", "host:", "group:g", 7, ["x", ""], "a\nb", "x" * 201])
+@pytest.mark.parametrize(
+    ("url", "host"),
+    [
+        ("https://Shop.Example.com/a?b#c", "shop.example.com"),
+        ("http://ada:pw@shop.example.com:8080", "shop.example.com"),
+        ("https://user@evil@shop.example.com/", "shop.example.com"),
+        ("https://shop.example.com\\@evil.example/", "shop.example.com"),
+        ("https://[2001:DB8::1]:443/", "[2001:db8::1]"),
+        ("https://shop.example.com?q=@other.example", "shop.example.com"),
+        ("shop.example.com/a", None),
+        ("https:///a", None),
+        ("mailto:ada@example.com", None),
+    ],
+)
+async def test_a_gate_of_a_host(cell: Cell, worker_db: Database, url: str, host: str | None) -> None:
+    asked = jobs.enqueue(worker_db, cell.tenant_a, "t.work", [encode({"url": url})], {"gate": "host:{url|host}"})
+    if host is None:
+        with pytest.raises(BadInput, match="needs a URL as 'url' in the payload"):
+            await asked
+    else:
+        [job] = await asked
+        assert (await jobs.get_job(worker_db, cell.tenant_a, job.job_id)).gate == f"host:{host}"
+
+
+@pytest.mark.parametrize(
+    "payload", [{}, {"n": None}, {"n": ""}, {"n": [1]}, {"n": {"a": 1}}, {"n": "{m}", "m": 1}, [1], "n"]
+)
+async def test_a_payload_that_leaves_a_gate_open_is_refused(cell: Cell, worker_db: Database, payload: Any) -> None:
+    """Without its gate the job would start at any rate."""
+    with pytest.raises(BadInput, match="the gate 'stripe:{n}' needs a text or a number as 'n' in the payload"):
+        await jobs.enqueue(worker_db, cell.tenant_a, "t.work", [encode(payload)], {"gate": "stripe:{n}"})
+    assert await cell.look("select * from leasehold.job") == []
+
+
+@pytest.mark.parametrize("value", ["x" * 201, "a:", "a\tb"])
+async def test_what_a_template_makes_is_checked_as_a_gate(cell: Cell, worker_db: Database, value: str) -> None:
+    with pytest.raises(BadInput, match="cannot be called"):
+        await jobs.enqueue(worker_db, cell.tenant_a, "t.work", [encode({"n": value})], {"gate": "{n}"})
+
+
+@pytest.mark.parametrize(
+    "gate",
+    ["{", "}", "a{}", "{a", "a}b", "{{a}}", "{a|upper}", "{a.}", "{.a}", "{a|host|host}", "host:{a}:", "group:{a}"],
+)
+async def test_what_cannot_be_a_template_is_refused(cell: Cell, worker_db: Database, gate: str) -> None:
+    with pytest.raises(BadInput, match="cannot be made by the template"):
+        await jobs.enqueue(worker_db, cell.tenant_a, "t.work", ['{"a": 1}'], {"gate": gate})
+
+
+async def test_a_payload_that_is_replaced_takes_its_gate_along(
+    cell: Cell, worker_db: Database, worker: UUID, mine: Gates
+) -> None:
+    """Wherever the job waits: due, for later, and at the gate of the payload before."""
+    await mine.set("host:", rate=1, per_s=3600)
+    options = {"gate": "host:{host}", "unique": "u", "on_duplicate": "replace"}
+
+    async def ask_for(host: str, **more: Any) -> Enqueued:
+        [made] = await jobs.enqueue(worker_db, cell.tenant_a, "t.work", [encode({"host": host})], options | more)
+        return made
+
+    taken = [await ask_for(host, unique=host) for host in ("a", "b")]
+    assert set(await claim(worker_db, worker)) == {one.job_id for one in taken}
+    job = await ask_for("a")
+    assert (await ask_for("b")).job_id == job.job_id
+    await promote(worker_db)
+    assert await claim(worker_db, worker) == [], "the gate of b is shut"
+    assert (await jobs.get_job(worker_db, cell.tenant_a, job.job_id)).gate == "host:b"
+    assert (await ask_for("c")).job_id == job.job_id
+    await promote(worker_db)
+    assert await claim(worker_db, worker) == [job.job_id], "nobody has asked c yet"
+
+    plain = {"unique": "later", "on_duplicate": "replace", "delay_s": 60}
+    [later] = await jobs.enqueue(worker_db, cell.tenant_a, "t.work", [encode({"host": "a"})], plain)
+    assert (await ask_for("a", unique="later")).job_id == later.job_id
+    await cell.pass_time(61)
+    await promote(worker_db)
+    assert await claim(worker_db, worker) == [], "it had no gate before"
+
+
+@pytest.mark.parametrize("gate", ["", "host:", "group:g", 7, ["x", "y"], "a\nb", "x" * 201])
 async def test_what_cannot_be_a_gate_is_refused(cell: Cell, worker_db: Database, gate: object) -> None:
     with pytest.raises(BadInput, match="cannot be called"):
         await jobs.enqueue(worker_db, cell.tenant_a, "t.work", ["{}"] * 2, {"gate": gate})

@@ -43,7 +43,11 @@ async def test_the_short_way_writes_what_the_long_one_writes(
     await plainly(api_db, cell, payloads, options)
     short = [await rows(cell, table) for table in ("job", "ready")]
     await cell.change("delete from leasehold.ready; delete from leasehold.job")
-    await jobs.enqueue_for(api_db, [cell.tenant_a] * len(payloads), "t.work", payloads, options)
+    await cell.change(
+        "select leasehold.make_jobs(array['{}'::uuid], 't.work', array[{}]::jsonb[], '{}', null)".format(
+            cell.tenant_a, ", ".join(f"'{payload}'" for payload in payloads), options
+        )
+    )
     assert [await rows(cell, table) for table in ("job", "ready")] == short
     assert len(short[0]) == len(short[1]) == len(payloads)
 

@@ -37,6 +37,11 @@ async def test_claim_takes_exactly_n_under_a_hostile_planner(cell: Cell, worker_
 
 #: By which a row of ready is found, whether it is placed or not.
 BY_JOB = ["job_default_pkey", "lane_queue_priority_key", "ready_pkey", "ready_job"]
+#: By which it is found in every other place.
+BY_PLACE = [
+    "outcome_default_pkey", "lease_job_id_key", "parked_job_id_key", "deferred_job_id_key", "blocked_job_id_key",
+    "waiting_pkey", "gated_job_id_key",
+]  # fmt: skip
 #: The statements at the heart of the hot functions, with a fixed value for each variable.
 STATEMENTS = {
     "claim: rows": (
@@ -85,15 +90,15 @@ STATEMENTS = {
         "delete from leasehold.ready where ctid = (select spot from leasehold.ready_of('{job}'))",
         BY_JOB,
     ),
-    "state: ready by job": (
-        "select (select 'queued' from leasehold.ready_at(j.job_id, j.queue, j.priority, j.pass))"
-        " from leasehold.job j where j.job_id = '{job}'",
-        BY_JOB[1:],
+    "state: wherever the job is": (
+        "select w.state from leasehold.job j"
+        " cross join lateral leasehold.whereabouts_at(j.job_id, j.queue, j.priority, j.pass) w"
+        " where j.job_id = '{job}'",
+        [*BY_JOB[1:], *BY_PLACE],
     ),
-    "heads: ready by jobs": (
-        "select r.events from unnest(array['{job}']::uuid[]) u(job_id)"
-        " left join lateral leasehold.ready_of(u.job_id) r on true",
-        BY_JOB,
+    "heads: wherever the jobs are": (
+        "select w.job_id, w.events, w.place = 'outcome' from leasehold.whereabouts(array['{job}']::uuid[]) w",
+        [*BY_JOB, *BY_PLACE],
     ),
     "start: others of a group": (
         "select exists (select from leasehold.ready r where r.job_id = p.job_id and r.attempt = 0 and not r.placed)"
@@ -125,8 +130,8 @@ def test_the_statements_here_are_those_of_the_functions() -> None:
         "(r.tenant_id, r.pass) <= (v_only, 9223372036854775807) order by r.tenant_id, r.pass nulls first",
         "where run_at <= v_now order by run_at limit p_limit for update skip locked",
         "delete from leasehold.ready where ctid = (select spot from leasehold.ready_of(p_job))",
-        "(select 'queued' from leasehold.ready_at(p_job, p_queue, p_priority, p_pass))",
-        "left join lateral leasehold.ready_of(u.job_id) r on true",
+        "cross join lateral leasehold.whereabouts_at(j.job_id, j.queue, j.priority, j.pass) w",
+        "select w.job_id, w.events, w.place = 'outcome' from leasehold.whereabouts(p_jobs) w",
         "exists (select from leasehold.ready r where r.job_id = p.job_id and r.attempt = 0 and not r.placed)",
         "where worker_id = p_worker and cancel_requested",
     ):

@@ -112,6 +112,7 @@ OF_ONE_TENANT = {
     "prolong_body": WORKER,
     "get_remembered": WORKER,
     "put_remembered": WORKER,
+    "hold_body": WORKER,
     "set_endpoint_limits": API | OPERATOR,
     "put_report": WORKER,
     "list_reports": API | OPERATOR,
@@ -122,6 +123,8 @@ OF_ONE_TENANT = {
     "report_deliveries": WORKER,
     "act_on_chosen": API,
     "begin_act": API | WORKER,
+    "begin_selected": API | WORKER,
+    "act_on_selected": WORKER,
     "copy_job": API,
     # without a tenant these tell the operator of all
     "count_states": API | OPERATOR,
@@ -134,6 +137,7 @@ OF_ONE_TENANT = {
     "see_flows": API | OPERATOR,
     "list_approvals": API | WORKER | OPERATOR | READONLY,
     "see_lines": API | OPERATOR,
+    "select_jobs": API | WORKER | OPERATOR,
 }
 #: Functions that act for all tenants by design: a worker serves every tenant, the operator runs the installation.
 OF_ALL_TENANTS = {
@@ -174,6 +178,7 @@ OF_ALL_TENANTS = {
     "drop_partitions": WORKER | OPERATOR,
     "purge": WORKER | OPERATOR,
     "create_queue": API | WORKER | OPERATOR,
+    "introduce_kinds": API | WORKER | OPERATOR,
     "pause_queue": OPERATOR,
     "pause_kind": OPERATOR,
     "pause_tenant": OPERATOR,
@@ -184,6 +189,8 @@ OF_ALL_TENANTS = {
     "list_workers": OPERATOR,
     "create_tenant": OPERATOR,
     "set_tenant": OPERATOR,
+    "set_quota": OPERATOR,
+    "list_quotas": OPERATOR,
     "list_tenants": OPERATOR,
     "page_of_tenants": OPERATOR,
     "get_tenant": OPERATOR,
@@ -206,6 +213,7 @@ OF_ALL_TENANTS = {
     "purge_events": WORKER | OPERATOR,
     "purge_outside": WORKER | OPERATOR,
     "get_robots": WORKER,  # what a site tells everybody
+    "fresh_robots": WORKER,
     "put_robots": WORKER,
     "wait_for_host": WORKER,
     "wake": API | WORKER,
@@ -215,6 +223,7 @@ OF_ALL_TENANTS = {
     "find_report": API,  # nobody is signed in: the link was signed, and names the report
     "list_wrapped": OPERATOR,  # wrapped keys, not what they lock
     "rewrap_secret": OPERATOR,
+    "create_metrics_key": OPERATOR,
     "create_operator_key": OPERATOR,
     "register_operator_worker": OPERATOR,
     **{
@@ -256,36 +265,40 @@ TELL_NOTHING = {"begin_request", "end_request", "create_ticket", "lock_job"}
 HARMLESS = {
     "now": API | WORKER | OPERATOR | READONLY,
     "schema_files": API | OPERATOR,
+    "list_reading_functions": API,
     "find_tenant": API | WORKER | OPERATOR | READONLY,  # that a tenant exists, and its id
     "locate_tenant": API | WORKER | OPERATOR | READONLY,  # the same, and in which cell
     "find_cell": API | WORKER | OPERATOR | READONLY,
     "enter_cell": API | WORKER | OPERATOR | READONLY,
+    "with_defaults": API | WORKER,  # whether a kind is known
 }
 #: Functions that only other functions call.
 INTERNAL: dict[str, set[Role]] = {
     name: set()
     for name in (
         "advance", "backoff", "check_enqueue", "check_filter", "check_options", "check_tenants", "current_tenant",
+        "check_options_of", "has_gate_of_kind", "known_options", "options_of", "put_kinds",
         "admit", "bell", "clock", "group_id", "group_of", "leave_groups", "lift", "line_up", "ring_next",
         "actor", "begin_waits", "check_signal", "check_wait", "decide", "deliver_signals", "end_approvals", "end_flows",
         "end_waits", "leave_flows", "make_steps", "own_flow", "pass_on_failures", "read_steps", "release_steps",
         "revive", "settle", "stop_flow", "stop_flows", "tell_flows", "view_flow",
+        "take_quota", "refuse_more", "keep_quota",
         "end_key", "put_key", "view_keys", "own_worker", "put_worker", "attempt_at", "attempts_of",
         "end_invitation", "keep_an_owner", "let_in", "make_own_tenant", "put_invitation", "put_session",
         "take_invitations", "view_invitations",
         "is_next", "make_deliveries", "own_endpoint", "put_event", "send_deliveries", "wants",
         "calm_gate", "check_gate", "follow_to_gates", "free_slots", "gate_id", "gate_state", "gates_of", "hurry_gates",
         "keep_gates", "open_gates", "opens_at", "own_gate", "pass_gates", "take_slot", "tell_gates", "terms_of",
-        "view_gate", "wait_at_gates", "write_gate",
+        "check_gate_template", "fill_gate", "view_gate", "wait_at_gates", "write_gate",
         "make_scheduled", "own_schedule", "read_schedule", "schedule_definition", "view_schedule", "write_schedule",
         "drop_duties", "first_id", "get_json", "live_jobs", "log_action", "lose", "matches", "micros",
-        "delete_jobs", "match_jobs", "make_jobs", "new_id", "new_ids", "newest_passes", "new_token",
-        "own_job", "is_kind", "park_over_limit", "purge_bodies", "put_bytes", "put_json", "reserve_keys", "state_at",
-        "state_of",
+        "delete_jobs", "jobs_to_act", "match_jobs", "make_jobs", "new_id", "new_ids", "newest_passes", "new_token",
+        "only_tenant", "own_job", "is_kind", "park_over_limit", "purge_bodies", "put_bytes", "put_json", "reserve_keys",
+        "state_of", "whereabouts", "whereabouts_at",
         "states", "states_to_act", "lock_waiting", "take_waiting", "view_jobs", "with_error", "has_values",
         "fingerprint", "finish_plainly", "keep_order", "newest_failures", "ready_at", "ready_ids", "ready_of",
         "seen_tenant", "waiting_ids",
-        "change_waiting", "claim_unique", "defer_waiting", "enqueue_unique", "lock_unique", "make_unique",
+        "change_waiting", "claim_unique", "defer_waiting", "enqueue_unique", "live_under", "lock_unique", "make_unique",
         "count_kind", "count_queue", "park_by_kind", "unpark_kinds", "refuse",
     )
 }  # fmt: skip
@@ -294,11 +307,15 @@ MAY_CALL = OF_ONE_TENANT | OF_ALL_TENANTS | HARMLESS | INTERNAL
 PERSON_OF_A, INVITATION_OF_A = (f"'0190e000-0000-7000-8000-0000000000{n}a'" for n in (4, 5))
 #: Arguments for functions that take a text of one certain form.
 ENDPOINT_OF_A, SENT_OF_A, SENDING_OF_A, JOB_OF_A = (f"'0190e000-0000-7000-8000-0000000000{n}a'" for n in range(4))
+SELECTED_OF_A, BEGUN_OF_A = (f"'0190e000-0000-7000-8000-0000000000{n}a'" for n in (8, 9))
 FLOW_OF_A, FAILED_OF_A, ASKED_OF_A = (f"'0190e000-0000-7000-8000-0000000000{n}a'" for n in range(4, 7))
 ARGUMENTS = {
     "begin_act": """'retry', '{"kind": "t.work"}'""",
     "act_on_chosen": "'retry', array[$job]::uuid[]",
     "count_to_act": """'retry', '{"kind": "t.work"}'""",
+    "select_jobs": """'retry', '{"kind": "t.work"}'""",
+    "begin_selected": SELECTED_OF_A,
+    "act_on_selected": BEGUN_OF_A,
     "act_on_jobs": """$job, 'retry', '{"kind": "t.work"}', null, 10, null""",
     "put_secret": "'new', 'k', 'w'::bytea, 'b'::bytea",
     "get_secret": "'stripe'",
@@ -322,6 +339,7 @@ ARGUMENTS = {
     "keep_body": "sha256('new'), 3, 'text/plain', 1, 'new'::bytea",
     "get_remembered": "sha256('of a'), 1",
     "put_remembered": "sha256('of a'), 200, null, null, null, sha256('of a'), 1",
+    "hold_body": "'new', sha256('of a'), 1",
     "list_reports": "",
     "remove_report": SENT_OF_A,
     **{f"report_{name}": "'2020-01-01', '2100-01-01', '{}'" for name in ("activity", "jobs", "attempts", "deliveries")},
@@ -490,6 +508,18 @@ select
   5, 1, 1, false
 from leasehold.tenant where name in ('a', 'b');
 """
+#: Two selections of each tenant: one that nobody began, and one that a job acts on.
+SELECTIONS = """
+insert into leasehold.selection (selection_id, tenant_id, action, filter, n, selected_at, job_id)
+select
+  pg_temp.id(n, name), tenant_id, 'retry', jsonb_build_object('tag', 'of ' || name), 1, leasehold.now(),
+  case n when 9 then pg_temp.id(9, name) end
+from leasehold.tenant, unnest(array[8, 9]) n where name in ('a', 'b');
+insert into leasehold.selected (selection_id, piece, jobs)
+select s.selection_id, 0, array_agg(o.job_id)
+from leasehold.selection s join leasehold.outcome o on o.tenant_id = s.tenant_id and o.state = 'dead'
+group by s.selection_id;
+"""
 NOT_SET = "not set"
 NOBODY = str(UUID(int=7))
 
@@ -537,7 +567,7 @@ async def filled(cell: Cell, worker_db: Database) -> Filled:
     await worker_db.call("roll_up")  # the minutes before this one become statistics
     await cell.change(KEYS)
     await cell.change(PEOPLE)
-    await cell.change(OUTSIDE + FLOWS)
+    await cell.change(OUTSIDE + FLOWS + SELECTIONS)
     of_a, of_b = (
         [*of, *(UUID(f"0190e000-0000-7000-8000-0000000000{n}{who}") for n in (6, 7))]
         for of, who in ((of_a, "a"), (of_b, "b"))
@@ -842,7 +872,7 @@ async def test_no_name_stands_for_two_functions(cell: Cell) -> None:
 async def test_a_function_that_is_not_for_a_role_refuses_it_whatever_the_tenant(filled: Filled, role: Role) -> None:
     async with connected(filled.cell, role) as connection:
         for routine in await routines(connection):
-            if role in MAY_CALL[routine.name] or routine.name == "refuse":  # a trigger: nobody can call it
+            if role in MAY_CALL[routine.name] or routine.name in ("refuse", "keep_quota"):  # triggers
                 continue
             for tenant in (NOT_SET, "", str(filled.cell.tenant_a), str(filled.cell.tenant_b), "garbage"):
                 with pytest.raises(asyncpg.InsufficientPrivilegeError):

@@ -53,7 +53,7 @@ class Listener:
     async def complete(self, result: str | None) -> None:
         raise AssertionError("nothing was emitted here")
 
-    async def ask_leave(self, url: str, agent: str | None) -> float:
+    async def ask_leave(self, url: str, agent: str | None, rules_since: datetime | None) -> float:
         raise AssertionError("nobody is polite here")
 
     async def secret(self, name: str) -> str:
@@ -238,14 +238,15 @@ def test_every_error_can_be_described(error: Exception) -> None:
     assert "\\u0000" not in text
 
 
-def test_a_gate_may_depend_on_the_payload() -> None:
+def test_an_option_of_a_handler_is_data() -> None:
     async def send(ctx: Context, parcel: Parcel) -> None: ...
 
-    handler = Handler.of("t.send", send, {"gate": lambda parcel: f"to:{parcel.to}"})
-    assert handler.job_options == {}, "SQL hears of it with each enqueue"
-    assert handler.gates([{"weight": 1, "to": "Ada"}]) == {"gate": "to:Ada"}
-    assert handler.gates([Parcel(1, "Ada"), Parcel(2, "Bob")]) == {"gate": ["to:Ada", "to:Bob"]}
-    assert Handler.of("t.send", send, {"gate": "post"}).job_options == {"gate": "post"}
+    assert Handler.of("t.send", send, {"gate": "to:{to}"}).job_options == {"gate": "to:{to}"}
+    with pytest.raises(BadInput, match=r"t\.send: the option gate is a function, and options are data") as problem:
+        Handler.of("t.send", send, {"gate": lambda parcel: f"to:{parcel.to}"})
+    assert 'gate="stripe:{customer}"' in str(problem.value.hint)
+    with pytest.raises(BadInput, match="the option priority is a function"):
+        Handler.of("t.send", send, {"priority": lambda parcel: 1})
 
 
 def test_an_outcome_that_holds_the_gate_says_for_how_long() -> None:

@@ -11,7 +11,7 @@ from leasehold.settings import Settings
 def test_the_defaults_are_the_documented_ones() -> None:
     settings = Settings.from_env({})
     assert (settings.lease_seconds, settings.beat_seconds, settings.poll_seconds) == (60, 20, 1)
-    assert (settings.database_url, settings.schema, settings.tenant) == (None, "leasehold", "default")
+    assert (settings.database_url, settings.schema, settings.tenant) == (None, "leasehold", None)
     assert settings == Settings()
 
 
@@ -29,7 +29,7 @@ def test_the_environment_is_read_and_empty_means_unset() -> None:
     )
     assert (settings.database_url, settings.slots, settings.lease_seconds) == ("postgresql://x", 3, 2.0)
     assert settings.home == Path.home() / "jobs"
-    assert settings.tenant == "default"
+    assert settings.tenant is None
 
 
 def test_an_override_wins_and_none_is_no_override() -> None:
@@ -55,6 +55,9 @@ def test_an_override_wins_and_none_is_no_override() -> None:
         ("LEASEHOLD_SCHEMA", "schéma", "lower-case identifier"),
         ("LEASEHOLD_PUBLIC_URL", "jobs.example.com", "the URL"),
         ("LEASEHOLD_PUBLIC_URL", "https://jobs.example.com/path", "the URL"),
+        ("LEASEHOLD_HOSTS", "https://jobs.example.com", "names"),
+        ("LEASEHOLD_HOSTS", "jobs.*.com", "names"),
+        ("LEASEHOLD_HOSTS", "jobs,", "names"),
         ("LEASEHOLD_OIDC_ISSUER", "http://issuer.example.com", "https://"),
         ("LEASEHOLD_OIDC_ISSUER", "issuer.example.com", "https://"),
         ("LEASEHOLD_SIGNUP", "anybody", "invite"),

@@ -25,6 +25,8 @@ INLINED = {
     "ready_at",
     "ready_of",
     "states",
+    "whereabouts",
+    "whereabouts_at",
 }
 #: What a session sets keeps its name whatever the schema is called.
 SETTINGS = ("tenant", "actor")
@@ -95,7 +97,8 @@ def test_a_function_pins_its_search_path_unless_it_is_inlined(file: sql.File) ->
 @functions
 def test_a_function_that_somebody_may_call_runs_as_the_owner(file: sql.File) -> None:
     granted = "grant execute" in file.text
-    assert ("security definer" in file.text) == (granted and name_of(file) not in INLINED)
+    if "returns trigger" not in file.text:  # those are called by a write, as the owner or as the writer
+        assert ("security definer" in file.text) == (granted and name_of(file) not in INLINED)
 
 
 def test_every_sqlstate_of_ours_becomes_an_error_class() -> None:

@@ -11,6 +11,8 @@ class Proxy:
         self._host, self._port = host, port
         self._writers: set[asyncio.StreamWriter] = set()
         self._tasks: set[asyncio.Task[None]] = set()
+        self._pairs: set[_Pair] = set()
+        self._abandoned: set[_Pair] = set()
         self._flowing = asyncio.Event()
         self._flowing.set()
         self._doomed: bytes | None = None
@@ -28,6 +30,12 @@ class Proxy:
 
     def flow(self) -> None:
         self._flowing.set()
+
+    def abandon(self) -> int:
+        """Half-open for good: connections that are there now stay, and carry nothing; new ones work. How many."""
+        fresh = self._pairs - self._abandoned
+        self._abandoned |= fresh
+        return len(fresh)
 
     def cut(self) -> int:
         """Reset every connection; how many there were."""
@@ -60,6 +68,7 @@ class Proxy:
             writer.transport.abort()
             return
         pair = _Pair(writer, back)
+        self._pairs.add(pair)
         self._writers |= {writer, back}
         for source, sink, up in ((reader, back, True), (there, writer, False)):
             task = asyncio.create_task(self._pump(source, sink, pair, up=up))
@@ -69,6 +78,8 @@ class Proxy:
     async def _pump(self, source: asyncio.StreamReader, sink: asyncio.StreamWriter, pair: "_Pair", *, up: bool) -> None:
         try:
             while data := await source.read(65536):
+                if pair in self._abandoned:  # read, so that TCP acknowledges it, and forgotten
+                    continue
                 await self._flowing.wait()
                 if self.delay_seconds:
                     await asyncio.sleep(self.delay_seconds)
@@ -88,7 +99,9 @@ class Proxy:
         except OSError:
             pass
         finally:
-            pair.abort()
+            if pair not in self._abandoned or not up:  # that the client has gone is not told either
+                pair.abort()
+                self._pairs.discard(pair)
 
     async def close(self) -> None:
         self.flow()

@@ -3,8 +3,9 @@
 import asyncio
 import os
 import signal
-from collections.abc import Iterator
-from contextlib import suppress
+from collections import Counter
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from uuid import UUID
 
@@ -14,7 +15,8 @@ from leasehold.app import Leasehold
 from leasehold.context import Context
 from leasehold.engine import jobs, migrate, tenants
 from leasehold.engine.database import Database, Role, Target
-from leasehold.errors import Unreachable
+from leasehold.engine.driver import Limits
+from leasehold.errors import LoginRefused, Unreachable
 from leasehold.job import Job, State
 from leasehold.postgres import Endpoint, Home, Server, ephemeral_home
 from leasehold.worker import Worker
@@ -98,7 +100,7 @@ async def test_a_report_that_the_database_refuses_for_a_while_is_made_when_it_ta
         job_id = await shop.enqueue("t.quick")
 
         async def failed() -> bool:
-            return log_lines.count("database unreachable") > 0
+            return log_lines.count("exchange failed") > 0
 
         await eventually(failed, what="a report that failed")
         await cell.change(refuse.format("return new"))  # a trigger could not be dropped without a lock on the table
@@ -214,6 +216,122 @@ async def test_a_worker_survives_the_restart_of_postgresql(
         worker.stop()
         await task
     assert (await _history(target, tenant, job_id)) == [(1, "succeeded")]
+
+
+LINES = {"database unreachable": 1, "database is back": 1}
+
+
+def told(log_lines: Lines) -> dict[str, int]:
+    """How often each line was written that tells of the database, or of what fails without it."""
+    quiet = {"worker started", "worker stopped", "attempt ended", "schedule made"}
+    return dict(Counter(line for line, _ in log_lines.lines if line not in quiet))
+
+
+@asynccontextmanager
+async def starting(app: Leasehold, url: str, limits: Limits | None = None) -> AsyncIterator[Worker]:
+    """A worker that was started, and may not be registered yet."""
+    target = Target(url=url, role=Role.WORKER, limits=limits or Limits())
+    async with Database(target) as db:
+        worker = Worker(db, app, FAST)
+        task = asyncio.create_task(worker.run())
+        try:
+            yield worker
+        finally:
+            worker.stop()
+            await task
+
+
+def quick() -> Leasehold:
+    app = Leasehold()
+
+    @app.handler("t.quick")
+    async def handle(ctx: Context) -> str:
+        return "done"
+
+    app.schedule("nightly", "t.quick", cron="0 3 * * *", tenant="a")
+    return app
+
+
+async def test_a_worker_that_starts_before_its_database_waits_for_it(cell: Cell, shop: Shop, log_lines: Lines) -> None:
+    async with proxied(cell.url(Role.WORKER)) as (proxy, url):
+        proxy.refuses = True
+        async with starting(quick(), url) as worker:
+
+            async def says() -> bool:
+                return log_lines.count("database unreachable") > 0
+
+            await eventually(says, what="a line about the database")
+            assert worker.why_not_ready() == "not registered: is the database there?"
+            await asyncio.sleep(1.0)  # for several tries
+            proxy.refuses = False
+            assert (await shop.run("t.quick")).result == "done"
+        assert told(log_lines) == LINES
+
+
+async def test_a_worker_that_waits_for_its_database_stops_when_it_is_told_to(cell: Cell, log_lines: Lines) -> None:
+    async with proxied(cell.url(Role.WORKER)) as (proxy, url):
+        proxy.refuses = True
+        async with asyncio.timeout(20), starting(quick(), url) as worker:
+            worker.stop()
+    assert log_lines.count("worker stopped") == 1
+
+
+@pytest.mark.parametrize("words", [b"register_worker", b"sync_schedule"])
+async def test_a_worker_whose_registration_is_cut_registers_again(
+    cell: Cell, shop: Shop, log_lines: Lines, words: bytes
+) -> None:
+    async with proxied(cell.url(Role.WORKER)) as (proxy, url):
+        proxy.lose(words)
+        async with starting(quick(), url):
+            assert (await shop.run("t.quick")).result == "done"
+        assert proxy.lost_messages == 1
+    assert log_lines.count("database unreachable") == log_lines.count("database is back") == 1
+
+
+async def test_a_worker_whose_login_is_refused_at_its_start_ends(cell: Cell) -> None:
+    target = Target(url=f"{cell.url(Role.WORKER)}_that_is_not_there", role=Role.WORKER)
+    async with Database(target) as db:
+        with pytest.raises(LoginRefused):
+            await Worker(db, quick(), FAST).run()
+
+
+async def test_an_outage_is_one_line_and_its_end_another(cell: Cell, shop: Shop, log_lines: Lines) -> None:
+    async with proxied(cell.url(Role.WORKER)) as (proxy, url), starting(quick(), url):
+        assert (await shop.run("t.quick")).result == "done"
+        await asyncio.sleep(FAST.poll_seconds * 10)  # until all that it does beside has begun
+        proxy.refuses = True
+        proxy.cut()
+        await asyncio.sleep(3 * FAST.beat_seconds)
+        proxy.refuses = False
+        assert (await shop.run("t.quick")).result == "done"
+        assert told(log_lines) == LINES
+
+
+@pytest.mark.long
+async def test_a_worker_goes_on_when_its_connections_carry_nothing_any_more(
+    cell: Cell, shop: Shop, log_lines: Lines
+) -> None:
+    app = quick()
+    holding, half_open = asyncio.Event(), asyncio.Event()
+
+    @app.handler("t.holds", retry_base_s=0.05)
+    async def holds(ctx: Context) -> str:
+        async with ctx.transaction() as tx:
+            await tx.execute("select 1")
+            if ctx.attempt == 1:
+                holding.set()
+                await half_open.wait()
+            await tx.execute("select 2")
+            return await tx.complete("through")
+
+    limits = Limits(connect_seconds=5.0, call_seconds=1.0, long_call_seconds=1.0)
+    async with proxied(cell.url(Role.WORKER)) as (proxy, url), starting(app, url, limits):
+        job_id = await shop.enqueue("t.holds")
+        await holding.wait()
+        proxy.abandon()
+        half_open.set()
+        assert (await shop.ended(job_id)).result == "through"
+        assert await shop.history(job_id) == [(1, "errored"), (2, "succeeded")]
 
 
 async def _history(target: Target, tenant: UUID, job_id: UUID) -> list[tuple[int, str]]:

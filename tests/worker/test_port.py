@@ -195,6 +195,20 @@ async def test_processes_under_one_parent_count_their_ports_up(cell: Cell) -> No
         assert (await asyncio.to_thread(parent.stopped)).code == 0
 
 
+async def test_a_port_on_loopback_answers_to_loopback_names_alone(cell: Cell) -> None:
+    async with running(cell, mixed(), WATCHED) as worker, httpx.AsyncClient() as client:
+        found = [
+            (await client.get(f"http://127.0.0.1:{worker.port}{path}", headers={"Host": host})).status_code
+            for path in ("/metrics", "/healthz")
+            for host in ("localhost", f"127.0.0.1:{worker.port}", "[::1]", "evil.example", "evil.example:80", "a b", "")
+        ]
+        reader, writer = await asyncio.open_connection("127.0.0.1", worker.port)
+        writer.write(b"GET /healthz HTTP/1.0\r\n\r\n")
+        assert b" 200 " in await reader.readline(), "a program that names no host is no browser"
+        writer.close()
+    assert found == [200, 200, 200, 421, 421, 421, 421] * 2
+
+
 async def test_without_a_port_nothing_is_counted(cell: Cell, shop: Shop) -> None:
     async with running(cell, mixed()) as worker:
         await shop.run("t.mixed", {"n": 3})

@@ -105,14 +105,14 @@ async def test_an_enqueue_beside_another_that_tells_waits_for_nothing_and_tells_
 
 
 async def test_what_waits_goes_with_the_next_lone_enqueue_or_after_it(
-    cell: Cell, worker_db: Database, monkeypatch: pytest.MonkeyPatch
+    cell: Cell, api_db: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Jobs that come one by one need no transactions for their wake-ups; one that is refused takes nobody's along."""
     monkeypatch.setattr(wakeups, "_CARRY_SECONDS", 0.2)
     heard: asyncio.Queue[str] = asyncio.Queue()
-    notifier = Notifier(worker_db)
-    group = GroupCommit(worker_db, notifier)
-    async with Listener(worker_db.target, heard.put_nowait) as listener:
+    notifier = Notifier(api_db)
+    group = GroupCommit(api_db, notifier)
+    async with Listener(api_db.target, heard.put_nowait) as listener:
         await listener.listening.wait()
         assert await heard.get() == "", "what was sent before it listened"
         notifier.notify("default")

@@ -1,0 +1,155 @@
+"""``python -m tests.run``: the tests, in two processes that each collect half of the folders.
+
+``[tool.leasehold.tests]`` in pyproject.toml gives each folder its budget in seconds of one process. The budgets divide
+the folders between the processes; who adds a test that takes long sees here which folder it makes slow.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import tomllib
+from collections import defaultdict
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tests.reporting import RECORD
+
+ROOT = Path(__file__).parents[1]
+PROCESSES = 2
+SLOWEST = 20
+NO_TESTS = 5  # pytest's exit code when it selected none
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m tests.run")
+    parser.add_argument("--long", action="store_true", help="run the tests marked `long`, and no others")
+    parser.add_argument("--only", nargs="*", default=[], help="folders, instead of all")
+    chosen = parser.parse_args()
+    budgets = {folder: seconds for folder, seconds in read_budgets().items() if _is_in(folder, chosen.only)}
+    began = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="leasehold-tests-") as folder:
+        halves = [
+            Half(number, folders, Path(folder) / f"{number}.jsonl")
+            for number, folders in enumerate(divide(budgets, PROCESSES), 1)
+        ]
+        for half in halves:
+            print(f"process {half.number}: {' '.join(half.folders)}", flush=True)
+        threads = [threading.Thread(target=half.run, args=["long" if chosen.long else "not long"]) for half in halves]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        reports = [json.loads(line) for half in halves for line in half.record.read_text().splitlines()]
+    return summarize(halves, reports, {} if chosen.long else budgets, time.monotonic() - began)
+
+
+def read_budgets() -> dict[str, float]:
+    table = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    budgets: dict[str, float] = table["tool"]["leasehold"]["tests"]
+    found = {str(path.parent.relative_to(ROOT / "tests")) for path in (ROOT / "tests").rglob("test_*.py")}
+    if missing := found - set(budgets):
+        raise SystemExit(f"[tool.leasehold.tests] in pyproject.toml has no budget for {', '.join(sorted(missing))}")
+    return budgets
+
+
+def divide(budgets: dict[str, float], parts: int) -> list[list[str]]:
+    """The folders in as many parts, which should take the same time: the largest goes first, to the shortest part."""
+    loads, divided = [0.0] * parts, [list[str]() for _ in range(parts)]
+    for folder, seconds in sorted(budgets.items(), key=lambda item: -item[1]):
+        shortest = loads.index(min(loads))
+        loads[shortest] += seconds
+        divided[shortest].append(folder)
+    return [part for part in divided if part]
+
+
+def paths_of(folder: str) -> list[str]:
+    """What pytest is given for a folder: itself, or its own files where folders in it have budgets of their own."""
+    if any(_is_in(other, [folder]) and other != folder for other in read_budgets()):
+        return [str(path.relative_to(ROOT)) for path in sorted((ROOT / "tests" / folder).glob("test_*.py"))]
+    return [f"tests/{folder}"]
+
+
+def _is_in(folder: str, chosen: list[str]) -> bool:
+    return not chosen or any(part in (".", folder) or folder.startswith(f"{part}/") for part in chosen)
+
+
+@dataclass
+class Half:
+    """One process of pytest, with its part of the folders."""
+
+    number: int
+    folders: list[str]
+    record: Path
+    code: int = 0
+    words: list[str] = field(default_factory=list)
+
+    def run(self, marks: str) -> None:
+        self.record.touch()
+        command = [sys.executable, "-m", "pytest", "-q", "--no-header", "--durations=0", "--durations-min=1e9"]
+        command += ["-m", marks, *(path for folder in self.folders for path in paths_of(folder))]
+        environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+        with subprocess.Popen(
+            command,
+            cwd=ROOT,
+            env=environment | {RECORD: str(self.record)},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        ) as process:
+            assert process.stdout is not None
+            for line in process.stdout:
+                self.words.append(line.rstrip())
+                if "%]" in line:
+                    print(line, end="", flush=True)
+        self.code = 0 if process.returncode == NO_TESTS else process.returncode
+
+
+def summarize(halves: list[Half], reports: list[dict[str, Any]], budgets: dict[str, float], took: float) -> int:
+    """Failures first, in three lines each; then where the time went, and one closing line."""
+    failed = [report for report in reports if report["outcome"] == "failed"]
+    ended_badly = [half for half in halves if half.code != 0]
+    for half in ended_badly:
+        print(f"\n-- process {half.number} --\n" + "\n".join(line for line in half.words if "%]" not in line))
+    print()
+    for report in failed:
+        print("\n".join(report["lines"]))
+    show_times(reports, budgets)
+    tests = {report["test"]: report["outcome"] for report in reports if report["when"] == "call"}
+    passed = list(tests.values()).count("passed")
+    broken = {report["test"] for report in failed}
+    print(f"\n{len(reports)} phases of {len(tests)} tests in {took:.0f} s")
+    print(f"{passed - len(broken & {t for t, o in tests.items() if o == 'passed'})} passed, {len(broken)} failed")
+    return 1 if failed or ended_badly or not tests else 0
+
+
+def show_times(reports: list[dict[str, Any]], budgets: dict[str, float]) -> None:
+    """The slowest tests, and each folder beside its budget."""
+    tests: dict[str, float] = defaultdict(float)
+    for report in reports:
+        tests[report["test"]] += report["seconds"]
+    print(f"the {SLOWEST} slowest, seconds:")
+    for test, seconds in sorted(tests.items(), key=lambda item: -item[1])[:SLOWEST]:
+        print(f"  {seconds:6.1f}  {test}")
+    folders: dict[str, float] = defaultdict(float)
+    for test, seconds in tests.items():
+        folders[folder_of(test, budgets)] += seconds
+    print("by folder, seconds (budget):")
+    for folder, seconds in sorted(folders.items(), key=lambda item: -item[1]):
+        print(f"  {seconds:6.1f}  ({budgets.get(folder, 0):g})  {folder}")
+
+
+def folder_of(test: str, budgets: dict[str, float]) -> str:
+    """The innermost folder with a budget that holds the test."""
+    parts = test.split("::")[0].split("/")[1:-1]
+    inner = ["/".join(parts[:n]) for n in range(len(parts), 0, -1)]
+    return next((folder for folder in inner if folder in budgets), ".")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
