@@ -19,8 +19,11 @@ begin
         and (s.place, s.job_id) > (coalesce(v_place, -1), coalesce(p_after, '00000000-0000-0000-0000-000000000000'))
       order by s.place, s.job_id limit least(greatest(p_limit, 1), 1000)
     ) s
-    join leasehold.job j on j.job_id = s.job_id
-    left join leasehold.outcome o on o.job_id = s.job_id
+    -- A limit of one keeps the planner from reading all jobs to join them.
+    cross join lateral (select t.kind from leasehold.job t where t.job_id = s.job_id limit 1) j
+    left join lateral (
+      select t.state, t.error, t.finished_at from leasehold.outcome t where t.job_id = s.job_id limit 1
+    ) o on true
     left join lateral (
       select t.error from leasehold.attempt t where t.job_id = s.job_id and o.state <> 'succeeded' order by t.finished_seq desc limit 1
     ) a on true
