@@ -70,13 +70,13 @@ def mutate(made: list[Board], seed: int) -> None:
 class Tenant:
     """Runs over the boards of one tenant, of which one may be aborted and asked for again."""
 
-    def __init__(self, killer: Killer, victims: list[str], *, aborts: bool) -> None:
-        self.killer, self.victims, self.aborts, self.aborted = killer, victims, aborts, 0
+    def __init__(self, killer: Killer, served: Boards, victims: list[str], *, aborts: bool) -> None:
+        self.killer, self.served, self.victims, self.aborts, self.aborted = killer, served, victims, aborts, 0
 
-    async def runs(self, made: list[Board], seed: int) -> None:
+    async def runs(self, seed: int) -> None:
         half = len(self.victims) // 2
         await self._run("one", self.victims[:half])
-        mutate(made, seed)
+        mutate(self.served.boards, seed)
         if self.aborts:
             await self._abort("aborted")
         await self._run("two", self.victims[half:])
@@ -91,9 +91,11 @@ class Tenant:
 
     async def _abort(self, key: str) -> None:
         """In the middle: a list has been read, and no source is settled."""
+        self.served.goes_on.clear()
         run = await self._start(key)
-        await self.killer.until(lambda said: _is_over(said) or _has_begun(said), run, [])
+        await self.killer.until(_has_begun, run, [])
         await self.killer.asked("POST", f"{run}/cancel")
+        self.served.goes_on.set()
         self.aborted += (await self.killer.asked("GET", run))["state"] == "canceled"
 
 
@@ -124,9 +126,9 @@ async def compare(
             await _add_sources(own.cell, tenant, port, served.boards)
             allow = {"LEASEHOLD_FETCH_ALLOW": f"127.0.0.1:{port}", GAP: "0.001"}
             killer = Killer(own, "postings", tenant, dice, **allow)
-            asking = Tenant(killer, victims, aborts=bool(victims))
+            asking = Tenant(killer, served, victims, aborts=bool(victims))
             async with killer.running():
-                await asking.runs(served.boards, seed)
+                await asking.runs(seed)
             left.append(await tenant_left(own.cell, tenant))
     return left[0], left[1], killer.killed, asking.aborted
 

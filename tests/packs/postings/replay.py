@@ -77,6 +77,11 @@ class Boards:
     asked: list[str] = field(default_factory=list)
     pages: dict[str, bytes] = field(default_factory=dict)
     before_answer: Callable[[str], None] | None = None
+    #: While it is not set, only rules and the lists of Workday are answered; details are asked for after them.
+    goes_on: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def __post_init__(self) -> None:
+        self.goes_on.set()
 
     async def __call__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         while head := await reader.readuntil(b"\r\n\r\n"):
@@ -93,6 +98,8 @@ class Boards:
             self.asked.append(f"{method} {target}")
             if self.before_answer:
                 self.before_answer(target)
+            if not target.endswith(("/robots.txt", "/jobs")):
+                await self.goes_on.wait()
             writer.write(self.answer(urlsplit(target).path, body))
             await writer.drain()
 
