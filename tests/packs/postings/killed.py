@@ -90,8 +90,8 @@ class Tenant:
         return f"/v1/postings/runs/{asked['run_id']}"
 
     async def _abort(self, key: str) -> None:
-        """In the middle: a list has been read, and no source is settled."""
-        self.served.goes_on.clear()
+        """In the middle: a list has been read, and the site holds the next answer back."""
+        self.served.hold_after_a_list()
         run = await self._start(key)
         await self.killer.until(_has_begun, run, [])
         await self.killer.asked("POST", f"{run}/cancel")

@@ -77,11 +77,16 @@ class Boards:
     asked: list[str] = field(default_factory=list)
     pages: dict[str, bytes] = field(default_factory=dict)
     before_answer: Callable[[str], None] | None = None
-    #: While it is not set, only rules and the lists of Workday are answered; details are asked for after them.
+    #: While it is not set, nothing is answered after the next list.
     goes_on: asyncio.Event = field(default_factory=asyncio.Event)
+    _held_from: int = 0
 
     def __post_init__(self) -> None:
         self.goes_on.set()
+
+    def hold_after_a_list(self) -> None:
+        self.goes_on.clear()
+        self._held_from = len(self.asked) + 1
 
     async def __call__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         while head := await reader.readuntil(b"\r\n\r\n"):
@@ -98,7 +103,9 @@ class Boards:
             self.asked.append(f"{method} {target}")
             if self.before_answer:
                 self.before_answer(target)
-            if not target.endswith(("/robots.txt", "/jobs")):
+            if target == "/robots.txt":
+                self._held_from += 1
+            elif len(self.asked) > self._held_from:
                 await self.goes_on.wait()
             writer.write(self.answer(urlsplit(target).path, body))
             await writer.drain()
