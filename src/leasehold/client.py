@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 from uuid import UUID
 
 from leasehold import payload, tracing
-from leasehold.engine import cells, jobs, selections, tenants
+from leasehold.engine import cells, jobs, selections, tenants, workers
 from leasehold.engine.broker import Broker
 from leasehold.engine.connect import target
 from leasehold.engine.database import Database, Role
@@ -204,6 +204,10 @@ class Client:
         """Ask for one job for each value, all or none."""
         payloads = [payload.encode({} if value is None else value) for value in values]
         return await self.backend.enqueue(self.tenant_id, kind, payloads, plain(options), keys)
+
+    async def require_kind(self, kind: str) -> None:
+        """Refuse a kind that nobody handles, as far as the database knows."""
+        await workers.require_kinds(self._db, self.tenant_id, [kind])
 
     async def emit(self, type_: str, subject_type: str, subject_id: str, data: Any = None) -> UUID:
         """Tell the tenant's endpoints that something happened; the event's id."""

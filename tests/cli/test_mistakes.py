@@ -1,15 +1,18 @@
 """What is easily got wrong in a shell is answered with one sentence and a way out."""
 
+import asyncio
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 import typer
 
 from leasehold.cli.menu import Menu
-from leasehold.engine.database import Role
+from leasehold.engine import workers
+from leasehold.engine.database import Database, Role
 from leasehold.settings import Settings
 from tests.cell import Cell
-from tests.cli.program import leasehold
+from tests.cli.program import Said, leasehold
 
 Command = tuple[str, ...]
 UP, RUN, JOBS = ("up",), ("run", "demo.hello"), ("jobs", "list")
@@ -143,3 +146,38 @@ def options() -> Iterator[tuple[str, typer.core.TyperOption]]:
             for option in one.params:
                 if isinstance(option, typer.core.TyperOption):
                     yield name, option
+
+
+async def start_worker(db: Database) -> None:
+    about: dict[str, Any] = {"name": "w", "version": "0", "queues": ["default"], "slots": 1, "lease_s": 60.0}
+    await workers.register_worker(db, kinds={"shop.refund": {}}, **about)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("run", "shop.refnud", "order=7"),
+        ("schedules", "add", "nightly", "shop.refnud", "--every", "60"),
+        ("schedules", "edit", "hourly", "--kind", "shop.refnud"),
+    ],
+)
+async def test_a_kind_that_nobody_handles_is_refused_unless_it_is_forced(
+    here: dict[str, str], worker_db: Database, arguments: Command
+) -> None:
+    await start_worker(worker_db)
+
+    async def asked(*words: str) -> Said:
+        return await asyncio.to_thread(leasehold, *words, env=here)
+
+    if "edit" in arguments:
+        assert (await asked("schedules", "add", "hourly", "shop.refund", "--every", "3600")).code == 0
+    said = await asked(*arguments)
+    assert (said.code, said.out, said.err.splitlines()) == (
+        3,
+        "",
+        [
+            "error: no handler of kind shop.refnud is known: its jobs would wait",
+            '  try: known are shop.refund; where its worker is still to come: --force, or "force": true over HTTP',
+        ],
+    )
+    assert (await asked(*arguments, "--force")).code == 0

@@ -40,7 +40,7 @@ async def test_every_list_of_options_is_that_of_sql(cell: Cell) -> None:
     assert set(options.OF_KINDS) == set(await known_options(cell, "kind"))
     assert JobOptions.model_fields.keys() == set(await known_options(cell, "schedule"))
     assert StepOptions.model_fields.keys() == set(await known_options(cell, "step"))
-    assert JobRequest.model_fields.keys() - {"kind", "payload", "key"} == set(await known_options(cell, "job"))
+    assert JobRequest.model_fields.keys() - {"kind", "payload", "key", "force"} == set(await known_options(cell, "job"))
     assert set(options.LONG.values()) <= set(await known_options(cell, "job"))
 
 

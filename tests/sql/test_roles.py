@@ -271,6 +271,7 @@ HARMLESS = {
     "find_cell": API | WORKER | OPERATOR | READONLY,
     "enter_cell": API | WORKER | OPERATOR | READONLY,
     "with_defaults": API | WORKER,  # whether a kind is known
+    "require_kinds": API,  # the same
 }
 #: Functions that only other functions call.
 INTERNAL: dict[str, set[Role]] = {

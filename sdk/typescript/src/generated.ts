@@ -351,6 +351,8 @@ export interface FlowRequest {
   /** Not over by then, it fails. */
   deadline?: Moment | null;
   deadline_s?: number | null;
+  /** Take a kind, too, that no worker is known to handle. */
+  force?: boolean | null;
 }
 
 export interface Flows {
@@ -629,6 +631,8 @@ export interface JobRequest {
   /** When one waits: keep it, replace its payload, or push its time as well; keep if it is left out. */
   on_duplicate?: "keep" | "replace" | "push" | null;
   copied_from?: string | null;
+  /** Take a kind, too, that no worker is known to handle. */
+  force?: boolean | null;
 }
 
 /** A job without its payload and result. */
@@ -1071,6 +1075,8 @@ export interface ScheduleRequest {
   catch_up_max?: number;
   /** The member of the payload that gets the time of the tick. */
   tick_as?: string | null;
+  /** Take a kind, too, that no worker is known to handle. */
+  force?: boolean | null;
 }
 
 export interface ScheduleRun {

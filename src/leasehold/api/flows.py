@@ -58,6 +58,9 @@ async def create(
     request: Request, caller: SignedIn, body: FlowRequest, idempotency_key: IdempotencyKey = None
 ) -> Response:
     flow = _flow(body, request.state.traceparent)
+    if not body.force:
+        services = services_of(request)
+        await services.require_kinds(services.db, caller.tenant, {step.kind for step in body.steps})
 
     async def operate(flows: engine.Flows) -> Answer:
         flow_id = await flows.start(flow)

@@ -41,6 +41,7 @@ from leasehold.api.problems import Problem, of_error
 from leasehold.api.route import needs, router
 from leasehold.api.services import Services, services_of
 from leasehold.engine import jobs, selections
+from leasehold.engine.database import Database
 from leasehold.engine.scope import Scope
 from leasehold.errors import BadInput, Conflict, NotFound, QuotaExceeded, TooLarge
 from leasehold.job import Enqueued, Job, State
@@ -88,7 +89,8 @@ async def create(
     else:
 
         async def operate(scope: Scope) -> Answer:
-            return _made((await _enqueue_within(scope, caller, [body], request.state.traceparent))[0])
+            [made] = await _enqueue_within(services, scope, caller, [body], request.state.traceparent)
+            return _made(made)
 
         response = await once(request, caller, idempotency_key, operate)
         services.backend.announce(body.queue)
@@ -112,7 +114,7 @@ async def create_batch(
     enqueue = _enqueue_within if atomic else _enqueue_each
 
     async def operate(scope: Scope) -> Answer:
-        made = await enqueue(scope, caller, body.jobs, request.state.traceparent)
+        made = await enqueue(services_of(request), scope, caller, body.jobs, request.state.traceparent)
         return Answer(status=200, value={"data": [plain(job) for job in made]})
 
     response = await once(request, caller, idempotency_key, operate)
@@ -367,15 +369,17 @@ async def _get(request: Request, caller: Caller, job_id: UUID) -> Job:
 
 async def _enqueue(services: Services, caller: Caller, job: JobRequest, trace: str | None) -> list[Enqueued]:
     keys = None if job.key is None else [job.key]
+    await _require_kinds(services, services.db, caller, [job])
     return await services.backend.enqueue(
         caller.tenant, job.kind, [payload.encode(job.payload)], _options(job, trace), keys
     )
 
 
 async def _enqueue_within(
-    scope: Scope, caller: Caller, asked: Sequence[JobRequest], trace: str | None
+    services: Services, scope: Scope, caller: Caller, asked: Sequence[JobRequest], trace: str | None
 ) -> list[Enqueued]:
     """One call for all jobs of one kind with the same options, in one order for everybody: keys are locked."""
+    await _require_kinds(services, scope, caller, asked)
     groups: dict[tuple[str, str], list[int]] = {}
     for place, job in enumerate(asked):
         options = payload.encode(_options(job, trace), what="options")
@@ -390,34 +394,38 @@ async def _enqueue_within(
     return [made[place] for place in range(len(asked))]
 
 
+async def _require_kinds(services: Services, db: Database, caller: Caller, asked: Sequence[JobRequest]) -> None:
+    await services.require_kinds(db, caller.tenant, [job.kind for job in asked if not job.force])
+
+
 async def _enqueue_each(
-    scope: Scope, caller: Caller, asked: Sequence[JobRequest], trace: str | None
+    services: Services, scope: Scope, caller: Caller, asked: Sequence[JobRequest], trace: str | None
 ) -> Sequence[Enqueued | _Refused]:
     """What can be made, and why not the rest. In one order for everybody: keys are locked."""
     places = sorted(range(len(asked)), key=lambda place: (asked[place].kind, asked[place].key or ""))
-    made = await _enqueue_some(scope, caller, [asked[place] for place in places], trace)
+    made = await _enqueue_some(services, scope, caller, [asked[place] for place in places], trace)
     by_place = dict(zip(places, made, strict=True))
     return [by_place[place] for place in range(len(asked))]
 
 
 async def _enqueue_some(
-    scope: Scope, caller: Caller, asked: Sequence[JobRequest], trace: str | None
+    services: Services, scope: Scope, caller: Caller, asked: Sequence[JobRequest], trace: str | None
 ) -> Sequence[Enqueued | _Refused]:
     """All at once if that goes, else half by half: a few bad ones among a thousand do not cost a thousand calls."""
     try:
         async with scope.connection.transaction():  # a savepoint
-            return await _enqueue_within(scope, caller, asked, trace)
+            return await _enqueue_within(services, scope, caller, asked, trace)
     except (BadInput, Conflict, NotFound, QuotaExceeded, TooLarge) as problem:
         if len(asked) == 1:
             refusal = of_error(problem)
             return [_Refused(refusal.status_code, refusal.code, str(refusal.detail), refusal.hint)]
     half = len(asked) // 2
-    first = await _enqueue_some(scope, caller, asked[:half], trace)
-    return [*first, *await _enqueue_some(scope, caller, asked[half:], trace)]
+    first = await _enqueue_some(services, scope, caller, asked[:half], trace)
+    return [*first, *await _enqueue_some(services, scope, caller, asked[half:], trace)]
 
 
 def _options(job: JobRequest, trace: str | None) -> dict[str, Any]:
-    options = job.model_dump(exclude={"kind", "payload", "key"}, exclude_none=True)
+    options = job.model_dump(exclude={"kind", "payload", "key", "force"}, exclude_none=True)
     if trace is not None:
         options.setdefault("traceparent", trace)
     return plain_options(options)

@@ -136,6 +136,9 @@ class StepOptions(JobOptions):
     traceparent: str | None = Field(None, pattern=r"^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$")
 
 
+Force = Annotated[bool | None, Field(strict=True, description="Take a kind, too, that no worker is known to handle.")]
+
+
 class _JobHead(Ask):
     kind: Kind
     payload: Any = Field(default_factory=dict, description="Any JSON; {} if it is left out.")
@@ -167,6 +170,7 @@ class JobRequest(StepOptions, _JobHead):
         description="When one waits: keep it, replace its payload, or push its time as well; keep if it is left out.",
     )
     copied_from: Id | None = None
+    force: Force = None
 
 
 class BatchRequest(Ask):
@@ -370,6 +374,7 @@ class ScheduleRequest(Ask):
     tick_as: str | None = Field(
         None, min_length=1, max_length=100, description="The member of the payload that gets the time of the tick."
     )
+    force: Force = None
 
 
 class WaitRequest(Ask):
@@ -421,6 +426,7 @@ class FlowRequest(Ask):
     steps: list[StepRequest] = Field(max_length=1000)
     deadline: Moment | None = Field(None, description="Not over by then, it fails.")
     deadline_s: Number | None = Field(None, ge=0.001, le=315_576_000)
+    force: Force = None
 
 
 class SignalRequest(Ask):

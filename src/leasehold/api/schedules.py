@@ -58,7 +58,10 @@ async def get(request: Request, caller: SignedIn, name: Name) -> Response:
 async def put(
     request: Request, caller: SignedIn, name: Name, body: ScheduleRequest, if_match: IfMatch = None
 ) -> Response:
-    given = body.model_dump(exclude={"kind", "payload", "options", "every_s", "jitter_s"})
+    if not body.force:
+        services = services_of(request)
+        await services.require_kinds(services.db, caller.tenant, [body.kind])
+    given = body.model_dump(exclude={"kind", "payload", "options", "every_s", "jitter_s", "force"})
     options = body.options.model_dump(exclude_none=True) if body.options else {}
     info = await _schedules(request, caller).put_if(
         lambda found: names_revision(if_match, found.revision if found else None),

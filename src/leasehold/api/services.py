@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from uuid import UUID
@@ -14,6 +14,7 @@ from leasehold.api.limits import AddressLimits, Limiter
 from leasehold.api.oidc import Issuer
 from leasehold.api.problems import Problem
 from leasehold.client import Backend
+from leasehold.engine import workers
 from leasehold.engine.connect import target
 from leasehold.engine.database import Database, Role
 from leasehold.engine.keys import peppers
@@ -56,6 +57,7 @@ class Services:
     operator_copy: Database | None = None  # the operator's connections to it
     readings: tuple[Reading, ...] = ()  # where this request reads, if a replica may answer it
     answered: Counter[int] = field(default_factory=Counter)
+    known_kinds: set[str] = field(default_factory=set)  # that somebody handles, as the database has said
 
     @property
     def db(self) -> Database:
@@ -87,6 +89,11 @@ class Services:
             operator_db=operators or self.operator_db,
             readings=(own, operators) if operators else (own,),
         )
+
+    async def require_kinds(self, db: Database, tenant: UUID, kinds: Iterable[str]) -> None:
+        """Refuse a kind that nobody handles. No kind is ever forgotten, so the database is asked for each but once."""
+        if new := {*kinds} - self.known_kinds:
+            self.known_kinds.update(await workers.require_kinds(db, tenant, new))
 
     async def send_waiting(self) -> None:
         """Tell others what is to be told, before this process sleeps."""

@@ -21,6 +21,7 @@ Slots = Annotated[
     typer.Option("--slots", min=1, help="Attempts to run at once.", show_default="LEASEHOLD_SLOTS, or 300"),
 ]
 Yes = Annotated[bool, typer.Option("--yes", help="Do not ask.")]
+Force = Annotated[bool, typer.Option("--force", help="Take a kind, too, that no worker is known to handle.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Only say how many.")]
 JobOptions = Annotated[
     list[str] | None,

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from leasehold.cli.options import JobOptions, Json, Tenant, job_options
+from leasehold.cli.options import Force, JobOptions, Json, Tenant, job_options
 from leasehold.cli.output import command, print_json, say, shown
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ async def run(
     on_duplicate: Annotated[str | None, typer.Option(help="When one waits: keep, replace or push.")] = None,
     key: Annotated[str | None, typer.Option(help="The same key of the same kind is the same job.")] = None,
     option: JobOptions = None,
+    force: Force = False,
     tenant: Tenant = None,
     json: Json = False,
 ) -> None:
@@ -38,6 +39,8 @@ async def run(
     from leasehold.settings import Settings
 
     async with Client.connect(Settings.from_env(tenant=tenant)) as client:
+        if not force:
+            await client.require_kind(kind)
         named = {"queue": queue, "priority": priority, "delay_s": delay, "group": group, "gate": gate}
         named |= {"unique": unique, "on_duplicate": on_duplicate}
         given = {name: value for name, value in named.items() if value is not None}

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from leasehold.cli.options import JobOptions, Json, Tenant, job_options
+from leasehold.cli.options import Force, JobOptions, Json, Tenant, job_options
 from leasehold.cli.output import command, print_json, print_table, say, shown
 
 if TYPE_CHECKING:
@@ -87,6 +87,7 @@ async def add(
     catch_up_max: CatchUpMax = None,
     tick_as: TickAs = None,
     option: JobOptions = None,
+    force: Force = False,
     tenant: Tenant = None,
     json: Json = False,
 ) -> None:
@@ -97,7 +98,7 @@ async def add(
         clock=zone or "UTC",
     )  # fmt: skip
     options = given.pop("options", {})
-    async with _schedules(tenant) as schedules:
+    async with _schedules(tenant, kind=None if force else kind) as schedules:
         info = await schedules.add(name, kind, given.pop("payload", None), **given, **options)
     _say_when(info, json=json)
 
@@ -120,11 +121,12 @@ async def edit(
     catch_up_max: Annotated[int | None, typer.Option(help="With all, for so many at most.")] = None,
     tick_as: TickAs = None,
     option: JobOptions = None,
+    force: Force = False,
     tenant: Tenant = None,
     json: Json = False,
 ) -> None:
     """Change what is given and leave the rest; --cron, --every and --at replace each other."""
-    async with _schedules(tenant) as schedules:
+    async with _schedules(tenant, kind=None if force else kind) as schedules:
         given = _given(
             cron=cron, every=every, at=at, zone=zone, payload=payload, starts_at=starts_at, ends_at=ends_at,
             jitter=jitter, overlap=overlap, catch_up=catch_up, catch_up_max=catch_up_max, tick_as=tick_as,
@@ -197,7 +199,8 @@ async def remove(name: str, tenant: Tenant = None, json: Json = False) -> None:
     print_json({"name": name, "removed": True}) if json else say(f"{name} is removed")
 
 
-def _schedules(tenant: str | None) -> "AbstractAsyncContextManager[Schedules]":
+def _schedules(tenant: str | None, *, kind: str | None = None) -> "AbstractAsyncContextManager[Schedules]":
+    """Those of the tenant, once the kind that is given is known to have a handler."""
     from contextlib import asynccontextmanager
 
     @asynccontextmanager
@@ -206,6 +209,8 @@ def _schedules(tenant: str | None) -> "AbstractAsyncContextManager[Schedules]":
         from leasehold.settings import Settings
 
         async with Client.connect(Settings.from_env(tenant=tenant)) as client:
+            if kind is not None:
+                await client.require_kind(kind)
             yield client.schedules
 
     return opened()

@@ -1,6 +1,6 @@
 """Workers: register, beat, end."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -33,6 +33,11 @@ async def register_worker(
 async def introduce_kinds(db: Database, queues: Sequence[str], kinds: Mapping[str, Mapping[str, Any]]) -> None:
     """Make these queues and tell of these kinds, unless they are known."""
     await db.call("introduce_kinds", list(queues), payload.encode(kinds, what="kinds"))
+
+
+async def require_kinds(db: Database, tenant: UUID, kinds: Collection[str]) -> set[str]:
+    """Refuse a kind that nobody handles, as far as the database knows; those that are known for every tenant."""
+    return set(await db.value("require_kinds", sorted(kinds), tenant=tenant))
 
 
 async def beat(db: Database, worker: UUID) -> set[int]:
