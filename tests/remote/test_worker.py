@@ -23,6 +23,9 @@ from tests.remote.conftest import Keys
 from tests.waiting import PATIENCE_SECONDS, eventually
 from tests.worker.conftest import Lines
 from tests.worker.proxy import proxied
+from tests.worker.test_blocked import Named, named
+
+__all__ = ["named"]
 
 
 @dataclass
@@ -387,3 +390,17 @@ async def _quick(ctx: Context) -> str:
 
 def told(log_lines: Lines) -> list[str]:
     return [line for line, _ in log_lines.lines if line.startswith("server") or "failed" in line]
+
+
+async def test_a_handler_that_blocks_the_event_loop_is_named_while_it_does(
+    client: AsyncClient, worker: Worker, named: Named
+) -> None:
+    @worker.handler("shop.block")
+    async def block(ctx: Context) -> None:
+        named.block()
+
+    async with running(worker):
+        job = await ended(client, "shop.block")
+    [line] = named.lines
+    assert (job.state, line["kind"], line["job_id"]) == (State.SUCCEEDED, "shop.block", job.job_id)
+    assert line["at"].endswith("in block")

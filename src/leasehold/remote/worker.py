@@ -22,6 +22,7 @@ from enum import StrEnum
 from typing import Any, TypeVar
 
 from leasehold import log, payload
+from leasehold.blocked import LOOK_SECONDS, LoopWatch
 from leasehold.errors import BadInput, LeaseholdError, LeaseLost, NotAllowed, TooLarge, Unreachable, WorkerLost
 from leasehold.job import Grant
 from leasehold.kinds import check_kind, read_hints, require_context
@@ -198,6 +199,7 @@ class Worker:
     async def run(self) -> None:
         """Work until stopped; leaves no lease behind."""
         self._loop = asyncio.get_running_loop()
+        self._loop_watch = LoopWatch(lambda: list(self._running.values()))
         async with AsyncClient(self._url, self._key) as self._client:
             with Client(self._url, self._key) as self._sync:
                 if not await self._begin():
@@ -405,24 +407,32 @@ class Worker:
     # -- leases -------------------------------------------------------------------------------------------------
 
     def _beat_forever(self) -> None:
-        """In a thread of its own."""
-        pause = self._lease_s / 3
-        while not self._closing.wait(pause):
-            worker_id, sent_at = self.worker_id, time.monotonic()
-            if worker_id is None:
-                continue
-            try:
-                # One that hangs must leave time for others before the lease is over.
-                cancel, lost = self._sync.ask(calls.beat(worker_id, list(self._running), self._lease_s / 6), tries=1)
-            except WorkerLost as problem:
-                self._tell(self._lose, worker_id, str(problem))
-            except LeaseholdError as problem:
-                pause = min(1.0, self._lease_s / 10)
-                if time.monotonic() - self._heard_at > self._lease_s * _SAFE:
-                    self._tell(self._lose, worker_id, f"no beat got through: {problem}")
-            else:
-                pause, self._heard_at = self._lease_s / 3, sent_at
-                self._tell(self._heard, cancel, lost)
+        """In a thread of its own, which looks after the event loop as well."""
+        due = time.monotonic() + self._lease_s / 3
+        while not self._closing.wait(min(LOOK_SECONDS, self._lease_s / 10)):
+            self._loop_watch.look()
+            if time.monotonic() >= due:
+                pause = self._beat()
+                due = time.monotonic() + pause
+
+    def _beat(self) -> float:
+        """One beat; how long to wait before the next."""
+        worker_id, sent_at = self.worker_id, time.monotonic()
+        if worker_id is None:
+            return min(1.0, self._lease_s / 10)
+        try:
+            # One that hangs must leave time for others before the lease is over.
+            cancel, lost = self._sync.ask(calls.beat(worker_id, list(self._running), self._lease_s / 6), tries=1)
+        except WorkerLost as problem:
+            self._tell(self._lose, worker_id, str(problem))
+        except LeaseholdError as problem:
+            if time.monotonic() - self._heard_at > self._lease_s * _SAFE:
+                self._tell(self._lose, worker_id, f"no beat got through: {problem}")
+            return min(1.0, self._lease_s / 10)
+        else:
+            self._heard_at = sent_at
+            self._tell(self._heard, cancel, lost)
+        return self._lease_s / 3
 
     def _tell(self, function: Callable[..., None], *args: Any) -> None:
         with suppress(RuntimeError):  # the loop has ended meanwhile

@@ -1,8 +1,9 @@
 """Beats, from a thread with an event loop and a connection of its own: a handler that blocks the worker's loop must not
 cost everybody's leases.
 
-The same thread is the watchdog. An attempt that is still there after its hard timeout and a margin hangs in a thread
-or blocks the loop; nothing in the process can end it but the end of the process.
+The same thread is the watchdog. It names a handler that blocks the loop, while it does. An attempt that is still there
+after its hard timeout and a margin hangs in a thread or blocks the loop; nothing in the process can end it but the end
+of the process.
 """
 
 import asyncio
@@ -15,6 +16,7 @@ from collections.abc import Callable, Sequence
 from typing import Protocol
 from uuid import UUID
 
+from leasehold.blocked import LOOK_SECONDS
 from leasehold.engine import jobs, workers
 from leasehold.engine.database import Database
 from leasehold.errors import LeaseholdError, WorkerLost
@@ -27,7 +29,6 @@ from leasehold.worker.execute import Execution, timeout_of
 STUCK = 70
 #: Stop before the database would take the leases: the rest is for telling the handlers.
 _SAFE = 0.9
-_WATCH_SECONDS = 0.5
 
 
 class Body(Protocol):
@@ -40,6 +41,8 @@ class Body(Protocol):
     def executions(self) -> Sequence[Execution]: ...
 
     def unreported(self) -> Sequence[Ended]: ...
+
+    def look_at_loop(self) -> None: ...
 
 
 class Heart:
@@ -146,7 +149,8 @@ class Heart:
     async def _watch_forever(self) -> None:
         margin = self._settings.overrun_seconds
         while True:
-            await asyncio.sleep(min(_WATCH_SECONDS, margin))
+            await asyncio.sleep(min(LOOK_SECONDS, margin))
+            self._body.look_at_loop()
             now = time.monotonic()
             if stuck := [one for one in self._body.executions() if now > one.hard_at + margin]:
                 await self._end_process(stuck)

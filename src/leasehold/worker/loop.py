@@ -20,6 +20,7 @@ from uuid import UUID
 
 from leasehold import tracing
 from leasehold.app import Leasehold
+from leasehold.blocked import LoopWatch
 from leasehold.context import Context
 from leasehold.engine import jobs, workers
 from leasehold.engine.broker import Broker
@@ -139,6 +140,7 @@ class Worker:
     async def run(self) -> None:
         """Work until stopped; leaves no lease behind."""
         self._loop = asyncio.get_running_loop()
+        self._loop_watch = LoopWatch(self.executions)
         self._starter = starter(self._loop)
         async with AsyncExitStack() as stack:
             stack.callback(self._starter.close)
@@ -587,6 +589,9 @@ class Worker:
 
     def executions(self) -> Sequence[Execution]:
         return list(self._running.values())
+
+    def look_at_loop(self) -> None:
+        self._loop_watch.look()
 
     def unreported(self) -> Sequence[Ended]:
         return [report.ended for report in list(self._ended.values())]
