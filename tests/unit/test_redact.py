@@ -21,6 +21,10 @@ from leasehold.redact import MACHINE, MASK, MAX_DEPTH, NOTHING, UNREADABLE, form
 HEX = "9f86d081884c7d659a2feaa0c55ad015"
 SECRETS = [
     # text, what must not be left of it, what must be left
+    ("${DB_PASSWORD:-hunter2hunter}", "hunter2", "${DB_PASSWORD:"),  # unlike a message
+    ("db-password:amd64hunter2", "hunter2", "db-password:"),  # unlike a package
+    ("DB_PASSWORD=CORRECT_HORSE_42", "HORSE", "DB_PASSWORD="),  # unlike a constant
+    ("PROXY_AUTH = A1B2C3D4_E5F6G7H8I9J0", "E5F6", "PROXY_AUTH = "),
     ("password=p@ss!x+/=", "p@ss!x+/=", "password="),  # symbols belong to the value
     ('{"password": "two words"}', "two words", '{"password": "[redacted]"}'),
     (r"{\"apiKey\": \"k3y-value\"}", "k3y-value", r"\"apiKey\": \""),  # JSON in a string
@@ -117,6 +121,14 @@ ORDINARY = [
     '{"confirm_password": "Confirm your password"}',
     '["user", "password", "email"]',
     "self.password = password",
+    "Unpacking libsecret-1-0:amd64 (0.20.5-3) ...",
+    "Setting up libsecret-common:all, libpam-token:armhf.",
+    "${DB_PASSWORD:?message}",
+    '"${API_TOKEN:?set API_TOKEN to a token of yours}"',
+    "password=${DB_PASSWORD:?must be set}",
+    "_AUTH = CONSTANT",
+    "PROXY_AUTH = SASL_SCRAM_SHA_256_PLUS",
+    "token_auth: TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256",
     "token = Token.Name.Builtin",
     "cookieBannerOffset=4; document.cookie = name",
     "password= user=ann",

@@ -10,6 +10,7 @@ from leasehold.redact.names import HUMAN, MACHINE, QUERY, WEAK, listed, weight
 from leasehold.redact.values import (
     SMALL_NUMBER,
     WORDS_ONLY,
+    is_constant,
     is_random,
     is_reference,
     is_user_and_password,
@@ -66,6 +67,7 @@ _LOGIN = late(r"\bmachine\s+\S{1,128}\s+login\s+\S{1,128}\s+\Z")
 _LONGER_THAN_WORDS = late(r"[a-z]{22,64}")
 _JOINED = late(r"[+ ]{1,3}[A-Za-z_]{1,32}")  # "…?key=" + name
 _ASSIGNED = late(r"[A-Za-z_]\w*=")
+_ARCHITECTURE = late(r":(?:all|any|native|amd64|i386|arm64|armhf|armel|ppc64el|s390x|riscv64|mips64el)(?![\w.-]*\w)")
 _COMPARES = listed("== === != !==")  # only a text in quotes is compared with a secret
 _CLOSE = {")": "(", "]": "[", "}": "{"}
 
@@ -129,6 +131,8 @@ def _secret_of(named: Named) -> Iterator[Span]:
         yield from _compared(named)
         yield from _spoken(named, between)
         return
+    if between["sign"] == ":" and between.group() == ":" and _is_no_assignment(named):
+        return
     if "]" in between.group() and between["sign"] == ":":
         return  # a selector: input[type=password]:focus
     if between["closed"] and named.text.endswith("::", 0, named.start):
@@ -150,6 +154,13 @@ def _secret_of(named: Named) -> Iterator[Span]:
     if _is_secret(named.text[start:end], named, between, end):
         rest = _BARE_REST.match(named.text, end) if end - start == _BARE_MAX else None
         yield start, rest.end() if rest else end
+
+
+def _is_no_assignment(named: Named) -> bool:
+    """``${PASSWORD:?say one}``, whose message is for people; ``libsecret-1-0:amd64``, a package."""
+    if named.text.endswith("${", 0, named.start):
+        return named.text.startswith(":?", named.end)
+    return "-" in named.name and _ARCHITECTURE.match(named.text, named.end) is not None
 
 
 def _is_option(named: Named) -> bool:
@@ -174,6 +185,8 @@ def _is_secret(value: str, named: Named, between: re.Match[str], end: int) -> bo
 
 def _says_secret(value: str, named: Named, *, quoted: bool) -> bool:
     if says_nothing(value) or _JOINED.fullmatch(value):
+        return False
+    if not quoted and named.weight < HUMAN and is_constant(value):
         return False
     if named.weight == WEAK and len(value) == _BARE_MAX and not quoted:
         return False  # no key is that long

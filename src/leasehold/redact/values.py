@@ -44,6 +44,7 @@ _CODE = late(
 _IDENTIFIER = late(r"_?[A-Za-z]\w{0,60}_(?:key|secret|password|token|pass)", re.IGNORECASE)
 _CODE_ROOTS = listed("os self process config settings args env ctx request response this app cls params options string")
 _HEX_ID = late(UUID)
+_CONSTANT_PART = late(r"[A-Z]{2,14}\d{0,3}|\d{1,4}|[A-Z]")
 
 
 def is_template(value: str) -> bool:
@@ -90,6 +91,13 @@ def is_user_and_password(encoded: str) -> bool:
         return b":" in base64.b64decode(encoded + "=" * (-len(encoded) % 4), validate=True)
     except ValueError:
         return False
+
+
+def is_constant(value: str) -> bool:
+    """``SASL_SCRAM_SHA_256_PLUS``: how programs call a choice; whole words, and a number between them at most."""
+    parts = value.strip("_").split("_")
+    words = sum(len(part) > 2 and part.isalpha() for part in parts)
+    return words > 1 and all(map(_CONSTANT_PART.fullmatch, parts))
 
 
 def is_uuid(value: str) -> bool:
