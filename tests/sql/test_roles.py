@@ -179,6 +179,8 @@ OF_ALL_TENANTS = {
     "purge": WORKER | OPERATOR,
     "create_queue": API | WORKER | OPERATOR,
     "introduce_kinds": API | WORKER | OPERATOR,
+    "let_read": OPERATOR,
+    "list_readers": OPERATOR,
     "pause_queue": OPERATOR,
     "pause_kind": OPERATOR,
     "pause_tenant": OPERATOR,
@@ -272,6 +274,7 @@ HARMLESS = {
     "enter_cell": API | WORKER | OPERATOR | READONLY,
     "with_defaults": API | WORKER,  # whether a kind is known
     "require_kinds": API,  # the same
+    "read_tenant": READONLY,  # what it has set itself
 }
 #: Functions that only other functions call.
 INTERNAL: dict[str, set[Role]] = {
@@ -294,7 +297,8 @@ INTERNAL: dict[str, set[Role]] = {
         "make_scheduled", "own_schedule", "read_schedule", "schedule_definition", "view_schedule", "write_schedule",
         "drop_duties", "first_id", "get_json", "live_jobs", "log_action", "lose", "matches", "micros",
         "delete_jobs", "jobs_to_act", "match_jobs", "make_jobs", "new_id", "new_ids", "newest_passes", "new_token",
-        "only_tenant", "own_job", "is_kind", "park_over_limit", "purge_bodies", "put_bytes", "put_json", "reserve_keys",
+        "may_read", "only_tenant", "own_job",
+        "is_kind", "park_over_limit", "purge_bodies", "put_bytes", "put_json", "reserve_keys",
         "state_of", "whereabouts", "whereabouts_at",
         "states", "states_to_act", "lock_waiting", "take_waiting", "view_jobs", "with_error", "has_values",
         "fingerprint", "finish_plainly", "keep_order", "newest_failures", "ready_at", "ready_ids", "ready_of",
@@ -370,6 +374,11 @@ ARGUMENTS = {
     "revoke_key": "repeat('a', 22)",
     "register_own_worker": "repeat('a', 22), 'w', '0', array['default'], array['t.work'], 1, 60",
 }
+#: Whoever logs in to read may read both: see test_readers.
+READERS = """
+insert into leasehold.reader (login, tenant_id, created_at)
+select 'leasehold_readonly', tenant_id, leasehold.now() from leasehold.tenant where name in ('a', 'b')
+"""
 KEYS = """
 insert into leasehold.api_key (key_id, tenant_id, name, scopes, queues, digest, pepper_id, created_by, created_at)
 select
@@ -566,6 +575,7 @@ async def filled(cell: Cell, worker_db: Database) -> Filled:
     of_b = await fill(worker_db, cell.tenant_b, "of b")
     await cell.pass_time(120)
     await worker_db.call("roll_up")  # the minutes before this one become statistics
+    await cell.change(READERS)
     await cell.change(KEYS)
     await cell.change(PEOPLE)
     await cell.change(OUTSIDE + FLOWS + SELECTIONS)

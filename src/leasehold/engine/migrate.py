@@ -152,8 +152,14 @@ async def let_in(url: str, database: str, passwords: Mapping[Role, str], *, sche
     await _in_cluster(url, ";\n".join(statements), schema=schema)
 
 
+#: Every login may make large objects, which have no quota, unless the database says otherwise.
+_NO_LARGE_OBJECTS = (
+    "revoke execute on function lo_creat(integer), lo_create(oid), lo_from_bytea(oid, bytea) from public"
+)
+
+
 async def create_database(url: str, name: str, *, template: str | None = None) -> None:
-    """Make the database, unless it is there, and let only our roles in."""
+    """Make the database, unless it is there, and let only our roles in; they keep nothing but in our tables."""
     with translated():
         connection = await _connect(url)
         try:
@@ -162,6 +168,11 @@ async def create_database(url: str, name: str, *, template: str | None = None) -
             await connection.execute(f'revoke all on database "{name}" from public')
         except (asyncpg.DuplicateDatabaseError, asyncpg.UniqueViolationError):
             pass  # the second is said when two make it in the same moment
+        finally:
+            await connection.close()
+        connection = await _connect(urlunsplit(urlsplit(url)._replace(path=f"/{name}")))
+        try:
+            await connection.execute(_NO_LARGE_OBJECTS)
         finally:
             await connection.close()
 

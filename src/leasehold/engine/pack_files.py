@@ -58,9 +58,13 @@ begin
     execute format('alter table {own}.%I enable row level security', v_table);
     execute format('drop policy if exists own_rows on {own}.%I', v_table);
     execute format(
-      'create policy own_rows on {own}.%I for all to {schema}_api, {schema}_worker, {schema}_readonly
+      'create policy own_rows on {own}.%I for all to {schema}_api, {schema}_worker
          using (tenant_id = nullif(current_setting(''leasehold.tenant'', true), '''')::uuid)
          with check (tenant_id = nullif(current_setting(''leasehold.tenant'', true), '''')::uuid)', v_table);
+    execute format('drop policy if exists read_rows on {own}.%I', v_table);
+    execute format(
+      'create policy read_rows on {own}.%I for select to {schema}_readonly
+         using (tenant_id = (select {schema}.read_tenant()))', v_table);
     execute format('drop policy if exists all_rows on {own}.%I', v_table);
     execute format('create policy all_rows on {own}.%I for select to {schema}_operator using (true)', v_table);
     execute format(
@@ -91,7 +95,7 @@ select c.relname as name,
       then 'no policy own_rows'
     when exists (
       select from pg_policy p
-      where p.polrelid = c.oid and p.polpermissive and p.polname not in ('own_rows', 'all_rows')
+      where p.polrelid = c.oid and p.polpermissive and p.polname not in ('own_rows', 'read_rows', 'all_rows')
     ) then 'a permissive policy of its own, which lets more rows through'
     when pg_get_userbyid(c.relowner) <> $2 then 'another owner than ' || $2
   end as fault

@@ -100,7 +100,7 @@ from pg_policies p cross join lateral (values
     (select string_agg(case r when 'public' then r else quote_ident(r) end, ', ') from unnest(p.roles) r)
    ) || coalesce(' using (' || p.qual || ')', '') || coalesce(' with check (' || p.with_check || ')', ''))
 ) made(line)
-where p.schemaname = $1 and p.policyname not in ('own_rows', 'all_rows')
+where p.schemaname = $1 and p.policyname not in ('own_rows', 'read_rows', 'all_rows')
 """
 
 

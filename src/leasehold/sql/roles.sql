@@ -3,7 +3,7 @@
 --   api       asks for one tenant at a time (enqueue, get, list)
 --   worker    runs attempts for every tenant (claim, finish, beat)
 --   operator  reads all tenants, runs the installation
---   readonly  reads one tenant at a time
+--   readonly  reads one tenant at a time, of those that the operator lets its login read
 -- Whoever runs this may then take all but the owner's role, which is how a program with one URL connects.
 do $$
 declare

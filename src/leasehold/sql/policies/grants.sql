@@ -15,12 +15,18 @@ declare
 begin
   foreach v_table in array array['tenant', 'job', 'attempt_row', 'outcome', 'event', 'body', 'audit', 'stat', 'schedule', 'tick', 'flow', 'step'] loop
     execute format('grant select on leasehold.%I to leasehold_api, leasehold_worker, leasehold_operator, leasehold_readonly', v_table);
+    -- Readers are let in one by one, and asked for once a query.
+    if not exists (select from pg_policy where polrelid = format('leasehold.%I', v_table)::regclass and polname = 'read_rows') then
+      execute format(
+        'create policy read_rows on leasehold.%I for select to leasehold_readonly
+           using (tenant_id = (select leasehold.read_tenant()))', v_table);
+    end if;
     if exists (select from pg_policy where polrelid = format('leasehold.%I', v_table)::regclass and polname = 'own_rows') then
       continue;
     end if;
     execute format('alter table leasehold.%I enable row level security', v_table);
     execute format(
-      'create policy own_rows on leasehold.%I for all to leasehold_api, leasehold_worker, leasehold_readonly
+      'create policy own_rows on leasehold.%I for all to leasehold_api, leasehold_worker
          using (tenant_id = nullif(current_setting(''leasehold.tenant'', true), '''')::uuid)
          with check (tenant_id = nullif(current_setting(''leasehold.tenant'', true), '''')::uuid)', v_table);
     execute format('create policy all_rows on leasehold.%I for select to leasehold_operator using (true)', v_table);
