@@ -14,10 +14,12 @@ from leasehold.errors import BadSetting
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace import TracerProvider
+    from opentelemetry.sdk.trace.export import SpanExporter
     from opentelemetry.trace import Span as OtelSpan
     from opentelemetry.trace import Tracer
 
 _tracer: "Tracer | None" = None
+_CREDENTIAL_PROVIDERS = [f"OTEL_PYTHON_EXPORTER_OTLP_HTTP_{of}CREDENTIAL_PROVIDER" for of in ("", "TRACES_")]
 Kind = Literal["internal", "server", "client", "producer", "consumer"]
 
 
@@ -28,18 +30,37 @@ def is_on() -> bool:
 def configure(service: str) -> None:
     """For our own programs: export to where the OTEL_* variables say, under this name unless they have another."""
     try:
-        from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
         from opentelemetry.sdk.resources import Resource
         from opentelemetry.sdk.trace import TracerProvider
         from opentelemetry.sdk.trace.export import BatchSpanProcessor
+
+        exports = exporter()
     except ImportError:
         raise BadSetting(
             "LEASEHOLD_OTEL=1 needs OpenTelemetry, which is not installed", hint="pip install 'leasehold[otel]'"
         ) from None
     named = {} if "OTEL_SERVICE_NAME" in os.environ else {"service.name": service}
     provider = TracerProvider(resource=Resource.create({**named, "service.version": version("leasehold")}))
-    provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
+    provider.add_span_processor(BatchSpanProcessor(exports))
     start(provider)
+
+
+def exporter() -> "SpanExporter":
+    """Sends spans to the collector that the OTEL_* variables name, and wherever that would lead, to nobody else.
+
+    Who names a provider of credentials for the exporter brings a session of their own.
+    """
+    import requests
+    from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+
+    class Straight(requests.Session):
+        def get_redirect_target(self, resp: requests.Response) -> None:
+            if resp.is_redirect:
+                resp.close()
+                raise requests.TooManyRedirects("the collector of traces leads elsewhere", response=resp)
+
+    has_own = any(name in os.environ for name in _CREDENTIAL_PROVIDERS)
+    return OTLPSpanExporter(session=None if has_own else Straight())
 
 
 def start(provider: "TracerProvider | None") -> None:
