@@ -7,6 +7,7 @@ from typing import Any
 
 from leasehold_packs.postings import pay, traits
 from leasehold_packs.postings.pay import Salary
+from leasehold_packs.postings.wording import web_address
 from leasehold_packs.webfacts.change import facts_digest
 
 #: The version of the rules that make the facts: a posting that is read by other rules has not changed by that.
@@ -34,6 +35,10 @@ class Posting:
     language: str | None = None
     description: str | None = None
     mark: str | None = None
+
+    def __post_init__(self) -> None:
+        """Whoever keeps a board writes the address, and people click on it: it leads to the web, or nowhere."""
+        object.__setattr__(self, "url", web_address(self.url))
 
     def with_detail(self, detail: "Posting") -> "Posting":
         """What the detail says, and what only the list has said."""

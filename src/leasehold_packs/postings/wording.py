@@ -2,6 +2,7 @@
 
 import html
 import re
+from urllib.parse import urlsplit
 
 from leasehold_packs.webfacts.dom import parse
 
@@ -29,6 +30,16 @@ def plain(text: object) -> str:
     """Lines of single spaces, without empty ones and without characters that nobody sees."""
     lines = (" ".join(line.split()) for line in _INVISIBLE.sub("", text if isinstance(text, str) else "").splitlines())
     return "\n".join(line for line in lines if line)[:MOST]
+
+
+def web_address(url: str) -> str:
+    """The address, if it is a whole one of the web; else nothing."""
+    try:
+        parsed = urlsplit(url)
+    except ValueError:
+        return ""
+    is_whole = parsed.scheme in ("http", "https") and parsed.hostname and not (parsed.username or parsed.password)
+    return url if is_whole and url == "".join(url.split()) else ""
 
 
 def short(value: object, most: int = 300) -> str | None:
