@@ -48,7 +48,8 @@ def configure(service: str) -> None:
 def exporter() -> "SpanExporter":
     """Sends spans to the collector that the OTEL_* variables name, and wherever that would lead, to nobody else.
 
-    Who names a provider of credentials for the exporter brings a session of their own.
+    Left to itself the exporter takes a redirect for a success. Who names a provider of credentials for it brings a
+    session of their own.
     """
     import requests
     from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
