@@ -237,6 +237,7 @@ class Settling:
             " from leasehold_monitors.offer where offer_id = $1",
             offer_id, self.now, pointer,
         )  # fmt: skip
+        await self._keep(self.seen.evidence)
 
     async def _remember(self, reading: Reading) -> None:
         about = reading.shop_id
@@ -253,6 +254,7 @@ class Settling:
             *(reading.get(name) for name in ("name", "brand", "image", "sku", "gtin", "mpn")),
             about.value if about else None, f"{about.platform}:{about.method}" if about else None, self.seen.feed,
         )  # fmt: skip
+        await self._hold(self.seen.body, self.seen.feed)
         await self.tx.execute("select leasehold_monitors.join_group($1)", self.watched.product_id)
 
     async def _unchanged(self) -> str:
@@ -260,7 +262,31 @@ class Settling:
         await self.tx.execute(
             "update leasehold_monitors.offer set seen_at = $2 where product_id = $1", self.watched.product_id, self.now
         )
+        await self._hold(self.seen.body, None)
         return "unchanged"
+
+    # -- pages that stay ----------------------------------------------------------------------------------------
+
+    async def _hold(self, page: str | None, feed: str | None) -> None:
+        """The newest stay as long as their product is looked at; those that they replace go, unless a row proves
+        something by them."""
+        for name, digest in (("page", page), ("feed", feed)):
+            if digest is not None:
+                await self.tx.execute(
+                    "select leasehold.hold_body($1, decode($2, 'hex'), $3)",
+                    f"monitors {name} {self.watched.product_id}", digest, self._days,
+                )  # fmt: skip
+
+    async def _keep(self, *digests: str | None) -> None:
+        """What a row proves something by stays as long as the history of its site. The page before may be gone."""
+        await self.tx.execute(
+            "select leasehold.prolong_body(decode(digest, 'hex'), $2) from unnest($1::text[]) digest",
+            sorted({digest for digest in digests if digest}), self._days,
+        )  # fmt: skip
+
+    @property
+    def _days(self) -> float:
+        return float(self.watched.settings.retention_days)
 
     # -- a page that could not ----------------------------------------------------------------------------------
 
@@ -338,6 +364,7 @@ class Settling:
             json.dumps(change.after), change.percent, state, change.doubt, told, self._before(), self.seen.evidence,
             self.now, None if state == "pending" else self.now,
         )  # fmt: skip
+        await self._keep(self._before(), self.seen.evidence)
         return change_id
 
     async def _decide(self, change_id: UUID, state: str, *, told: bool = False) -> None:

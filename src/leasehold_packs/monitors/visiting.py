@@ -76,11 +76,7 @@ async def visit(ctx: Context, watched: Watched) -> Seen:
             raise
         return Seen(verdict="error", problem=str(problem))
     _rest(ctx, fetched)
-    seen = await _ask_platform(ctx, watched, judge(watched, fetched), fetched.url)
-    for body in (seen.body, seen.feed):
-        if body and seen.verdict == "read":
-            await ctx.bodies.keep(body, days=watched.settings.retention_days)
-    return seen
+    return await _ask_platform(ctx, watched, judge(watched, fetched), fetched.url)
 
 
 async def _fetch(ctx: Context, watched: Watched, url: str) -> Fetched:
