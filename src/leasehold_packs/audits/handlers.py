@@ -22,10 +22,10 @@ from leasehold_packs.audits.asking import ask, ask_site
 from leasehold_packs.audits.begun import Begun
 from leasehold_packs.audits.options import Options
 from leasehold_packs.audits.rendering import chromium
-from leasehold_packs.audits.shown import shown
 from leasehold_packs.audits.starting import QUEUE
 from leasehold_packs.audits.visiting import AGENT, authorization, digest, visit
 from leasehold_packs.audits.writing import add_urls, write_page
+from leasehold_packs.shown import shown
 from leasehold_packs.sitemaps import Listed, sitemap_pages
 
 app = Leasehold()

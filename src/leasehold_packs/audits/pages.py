@@ -10,7 +10,7 @@ from leasehold_packs.audits import report as reports
 from leasehold_packs.audits import requests
 from leasehold_packs.audits.options import Options
 from leasehold_packs.audits.recipe import checks
-from leasehold_packs.audits.shown import shown
+from leasehold_packs.shown import shown
 
 pages = web.pages("audits", title="Audits", templates="leasehold_packs.audits")
 _RUNS = 100

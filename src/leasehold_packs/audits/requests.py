@@ -11,10 +11,11 @@ from uuid import UUID
 from leasehold.errors import BadInput, Conflict, NotFound
 from leasehold.redact import redact
 from leasehold_packs.audits import starting
+from leasehold_packs.audits.cursors import cursor_of, place_of
 from leasehold_packs.audits.options import Options
-from leasehold_packs.audits.shown import cursor_of, place_of, shown
 from leasehold_packs.audits.starting import Asked
 from leasehold_packs.audits.visiting import page_key
+from leasehold_packs.shown import shown
 from leasehold_packs.webfacts.url_key import url_key
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from leasehold.errors import BadInput
 from leasehold_packs.audits import report, requests, stream, timing
 from leasehold_packs.audits.options import Options
 from leasehold_packs.audits.recipe import VERSION, checks
-from leasehold_packs.audits.shown import shown
+from leasehold_packs.shown import shown
 
 routes = web.routes("audits")
 READ = web.needs("jobs:read")

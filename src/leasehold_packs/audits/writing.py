@@ -7,8 +7,8 @@ from typing import Any
 from leasehold import Cancel, Transaction
 from leasehold_packs.audits.begun import Begun
 from leasehold_packs.audits.recipe import checks
-from leasehold_packs.audits.shown import shown
 from leasehold_packs.audits.visiting import Visited, digest, facts, hex_key, hexed, page_key
+from leasehold_packs.shown import shown
 from leasehold_packs.webfacts.page import Link
 from leasehold_packs.webfacts.url_key import plain_url
 

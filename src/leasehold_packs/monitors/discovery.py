@@ -18,6 +18,7 @@ from leasehold_packs.monitors.options import Search, Settings
 from leasehold_packs.monitors.reading import Reading, read
 from leasehold_packs.monitors.store import gate_of
 from leasehold_packs.monitors.visiting import AGENT, MAX_BYTES, page_key
+from leasehold_packs.shown import shown
 from leasehold_packs.sitemaps import Listed, sitemap_pages
 from leasehold_packs.webfacts.decode import decode
 from leasehold_packs.webfacts.page import read_page
@@ -35,8 +36,10 @@ class Order:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
+    """``key`` is that of its row, in hexadecimal digits: an address may carry a secret, and jobs are shown."""
+
     search_id: UUID
-    url: str
+    key: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,7 +103,7 @@ async def discover(ctx: Context, order: Order) -> int:
         root = search.root.removesuffix("/")
         listed = await sitemap_pages(ctx, root, agent=AGENT, enough=search.options.max_pages)
     for address in listed.unread:
-        await ctx.log.warning(f"{address} could not be read: products that it alone names are not found")
+        await ctx.log.warning(f"{shown(address)} could not be read: products that it alone names are not found")
     async with ctx.transaction() as tx:
         found = await _add_pages(
             tx, search, [*(search.options.seeds or [search.root]), *(entry.url for entry in listed.pages)], depth=0
@@ -111,9 +114,13 @@ async def discover(ctx: Context, order: Order) -> int:
 @app.handler("monitors.look", queue=DISCOVERY, attempts=3, timeout=120)
 async def look(ctx: Context, order: Page) -> str:
     """Look at one page: a product is proposed, the links of anything else are followed."""
+    key = bytes.fromhex(order.key)
     async with ctx.transaction() as tx:
         search = await Begun.load(tx, order.search_id)
-    state, final, text = await _fetch(ctx, order.url, since=search.begun_at)
+        url = await tx.fetchval(
+            "select url from leasehold_monitors.page where search_id = $1 and key = $2", search.search_id, key
+        )
+    state, final, text = await _fetch(ctx, url, since=search.begun_at)
     reading = (
         read(text, url=final, selector=search.settings.selector, currency=search.settings.currency) if text else None
     )
@@ -124,7 +131,7 @@ async def look(ctx: Context, order: Page) -> str:
             await _propose(tx, ctx.tenant_id, search, final, reading, sure)
         depth = await tx.fetchval(
             "update leasehold_monitors.page set state = $3 where search_id = $1 and key = $2 returning depth",
-            search.search_id, page_key(order.url), state,
+            search.search_id, key, state,
         )  # fmt: skip
         if state == "other":
             links = read_page(text, url=final, agent=AGENT, x_robots_tag=[]).links
@@ -176,7 +183,7 @@ async def _propose(tx: Transaction, tenant: UUID, search: Begun, url: str, readi
         "  select from leasehold_monitors.product where site_id = $2 and key = $3)"
         " on conflict (site_id, key) do update set guess = excluded.guess, confidence = excluded.confidence"
         " where c.state = 'proposed'",
-        tenant, search.site_id, page_key(url), plain_url(url), json.dumps(guess), sure,
+        tenant, search.site_id, page_key(url), plain_url(url), json.dumps(shown(guess)), sure,
     )  # fmt: skip
 
 
@@ -190,7 +197,7 @@ async def _add_pages(tx: Transaction, search: Begun, urls: list[str], *, depth: 
     )  # fmt: skip
     order = {"search_id": str(search.search_id)}
     gate = gate_of(search.site_id)
-    steps = [look.step(order | {"url": row["url"]}, on_failure="continue", gate=gate) for row in rows]
+    steps = [look.step(order | {"key": page_key(row["url"]).hex()}, on_failure="continue", gate=gate) for row in rows]
     if steps:
         await tx.add(group(steps))
     return len(steps)

@@ -17,13 +17,13 @@ from uuid import UUID
 
 from leasehold import Cancel, Context, Fail, Flow, Leasehold, Transaction, group
 from leasehold.errors import FetchDisallowed, FetchError, NotFound
-from leasehold.redact import redact
 from leasehold_packs.monitors import store
 from leasehold_packs.monitors.options import Settings
 from leasehold_packs.monitors.reading import Reading, read, with_feed
 from leasehold_packs.monitors.store import CRAWL, gate_of
 from leasehold_packs.monitors.timing import moment_of
 from leasehold_packs.monitors.visiting import AGENT, MAX_BYTES, visit
+from leasehold_packs.shown import shown
 from leasehold_packs.webfacts.decode import decode
 
 app = Leasehold()
@@ -75,7 +75,8 @@ async def preview(ctx: Context, look: Look) -> dict[str, Any]:
     if fetched.status != 200:
         raise Fail(f"{look.url} answered {fetched.status}")
     text = decode(fetched.body, content_type=fetched.header("content-type"))
-    return told(read(text, url=fetched.url, selector=look.selector, currency=look.currency)) | {"url": fetched.url}
+    reading = read(text, url=fetched.url, selector=look.selector, currency=look.currency)
+    return told(reading) | {"url": shown(fetched.url)}
 
 
 @app.handler("monitors.test", queue=CRAWL, attempts=3, timeout=60)
@@ -85,7 +86,7 @@ async def test(ctx: Context, site: Site) -> dict[str, Any]:
         url = await tx.fetchval("select url from leasehold_monitors.site where site_id = $1", site.site_id)
     if url is None:
         raise Cancel("the site is gone")
-    found = redact(await _tested(ctx, url))
+    found = shown(await _tested(ctx, url))
     async with ctx.transaction() as tx:
         await tx.execute(
             "update leasehold_monitors.site set tested = $2 where site_id = $1", site.site_id, json.dumps(found)
@@ -320,7 +321,7 @@ def _difference(row: Any, reading: Reading) -> dict[str, Any]:
     names = sorted(name for name in {*before, *after} if before.get(name) != after.get(name))
     return {
         "product_id": str(row["product_id"]),
-        "url": row["url"],
+        "url": shown(row["url"]),
         "before": {name: before.get(name) for name in names},
         "after": {name: after.get(name) for name in names},
     }

@@ -14,6 +14,7 @@ from leasehold_packs.monitors.handlers import MAINTENANCE
 from leasehold_packs.monitors.options import Search, Settings
 from leasehold_packs.monitors.store import CRAWL, gate_of, told_price
 from leasehold_packs.monitors.visiting import page_key
+from leasehold_packs.shown import shown
 from leasehold_packs.webfacts.url_key import url_key
 
 if TYPE_CHECKING:
@@ -176,7 +177,7 @@ async def get_product(tx: "Transaction", product_id: UUID) -> dict[str, Any]:
         row["site_id"], product_id,
     )  # fmt: skip
     return _standing(_plain(row, "facts")) | {
-        "last_check": dict(seen) if seen else None,
+        "last_check": _masked(dict(seen)) if seen else None,
         "variants": [_priced(dict(one)) for one in variants],
         "waiting": [_plain(one, "before", "after") for one in waiting],
     }
@@ -325,7 +326,7 @@ async def list_queues(tx: "Transaction") -> list[dict[str, Any]]:
         " from leasehold_monitors.candidate c join leasehold_monitors.site s using (site_id)"
         " where c.state = 'proposed' group by s.site_id order by count(*) desc, s.url limit 100"
     )
-    return [dict(row) for row in rows]
+    return [_masked(dict(row)) for row in rows]
 
 
 async def decide(
@@ -479,8 +480,17 @@ def _root(url: str) -> str:
     return f"{parts.scheme}://{parts.netloc}/"
 
 
+#: What may name an address, and so carry a secret.
+_ADDRESSES = ("url", "image", "reason", "problem", "guess", "options", "facts")
+
+
+def _masked(row: dict[str, Any]) -> dict[str, Any]:
+    """The same without the secrets of addresses."""
+    return row | {name: shown(row[name]) for name in _ADDRESSES if name in row}
+
+
 def _plain(row: Any, *names: str) -> dict[str, Any]:
-    return dict(row) | {name: json.loads(row[name] or "null") for name in names}
+    return _masked(dict(row) | {name: json.loads(row[name] or "null") for name in names})
 
 
 def _standing(row: dict[str, Any]) -> dict[str, Any]:
@@ -489,7 +499,7 @@ def _standing(row: dict[str, Any]) -> dict[str, Any]:
     Of a page that is not there nobody knows whether it could be bought.
     """
     is_there = row["state"] != "gone" and row["missing_since"] is None
-    return _priced(row) | {
+    return _priced(_masked(row)) | {
         "is_there": is_there,
         "is_current": row["result"] == "read",
         "availability": row["availability"] if is_there else None,

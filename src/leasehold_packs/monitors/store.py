@@ -9,12 +9,12 @@ from typing import Any
 from uuid import UUID
 
 from leasehold import Cancel, Transaction
-from leasehold.redact import redact
 from leasehold_packs.monitors.changes import Change, Known, compare, is_absurd, percent_of
 from leasehold_packs.monitors.options import Settings
 from leasehold_packs.monitors.reading import EXTRACTOR, Observed, Reading, amount_text
 from leasehold_packs.monitors.rules import Rule, fires
 from leasehold_packs.monitors.visiting import Seen, Watched
+from leasehold_packs.shown import shown
 
 CRAWL = "monitors.crawl"
 #: A page that is not there twice, so far apart, is gone.
@@ -55,7 +55,7 @@ async def load(tx: Transaction, product_id: UUID, run_id: UUID | None = None) ->
 
 async def settle(tx: Transaction, tenant: UUID, watched: Watched, seen: Seen, *, run_id: UUID | None = None) -> str:
     """Write all that a check found; its result, as its visit has it."""
-    seen = replace(seen, problem=redact(seen.problem))  # it may name an address
+    seen = replace(seen, problem=shown(seen.problem))  # it may name an address
     row = await tx.fetchrow(
         "select *, leasehold.now() as now from leasehold_monitors.product where product_id = $1 for update",
         watched.product_id,
@@ -397,7 +397,7 @@ class Settling:
         if change.kind == "price" and not variant:
             for row in await self._undercut(change):
                 own = [
-                    one | {"price": told_price(Decimal(one["price"]), one["currency"])}
+                    one | {"url": shown(one["url"]), "price": told_price(Decimal(one["price"]), one["currency"])}
                     for one in json.loads(row["undercut"])
                 ]
                 await self._alert(row["rule_id"], row["name"], row["condition"], change_id, data | {"undercut": own})
@@ -437,7 +437,7 @@ class Settling:
         return {
             "product_id": str(self.watched.product_id),
             "site_id": str(self.watched.site_id),
-            "url": self.watched.url,
+            "url": shown(self.watched.url),
             "name": self.row["name"],
         }
 
