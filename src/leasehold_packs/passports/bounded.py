@@ -19,7 +19,7 @@ from leasehold_packs.passports.errors import Finding, invalid
 from leasehold_packs.passports.pointers import pointer_to
 
 #: Of the processor, for one order.
-SECONDS = 10
+SECONDS = 10.0
 _SPARES = 2
 _spares: list["subprocess.Popen[bytes]"] = []  # processes that wait for an order
 
@@ -35,7 +35,7 @@ def schema_findings(schema: Any, value: Any) -> list[Finding]:
     return [Finding(at=pointer_to(path), message=message) for path, message in _ask((SECONDS, schema, value))]
 
 
-def _ask(order: tuple[int, Any, Any]) -> list[schemas.Broken]:
+def _ask(order: tuple[float, Any, Any]) -> list[schemas.Broken]:
     process = _take()
     try:
         line = _answer(process, order)
@@ -52,7 +52,7 @@ def _ask(order: tuple[int, Any, Any]) -> list[schemas.Broken]:
     return found
 
 
-def _answer(process: "subprocess.Popen[bytes]", order: tuple[int, Any, Any]) -> bytes:
+def _answer(process: "subprocess.Popen[bytes]", order: tuple[float, Any, Any]) -> bytes:
     assert process.stdin
     assert process.stdout
     try:
@@ -66,9 +66,9 @@ def _answer(process: "subprocess.Popen[bytes]", order: tuple[int, Any, Any]) -> 
 
 
 def _problem(code: int) -> Exception:
-    if code == -signal.SIGXCPU:
+    if code == -signal.SIGPROF:
         return invalid(
-            f"the schema was not done after {SECONDS} s of the processor",
+            f"the schema was not done after {SECONDS:g} s of the processor",
             hint="its patterns may try the same text in too many ways, or its references may multiply",
         )
     return CheckerDied(f"the process that checks schemas ended with {code}")

@@ -114,15 +114,15 @@ DOUBLED = {f"d{n}": {"allOf": [{"$ref": f"#/$defs/d{n + 1}"}] * 2} for n in rang
 async def test_a_schema_that_takes_for_ever_is_ended_and_holds_nobody_up(
     schema: Any, value: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(bounded, "SECONDS", 1)
+    monkeypatch.setattr(bounded, "SECONDS", 0.2)
     asked = asyncio.create_task(asyncio.to_thread(schema_findings, schema, value))
     turns = 0
     while not asked.done():
         await asyncio.sleep(0.01)
         turns += 1
-    with pytest.raises(PassportError, match="not done after 1 s of the processor"):
+    with pytest.raises(PassportError, match="not done after 0.2 s of the processor"):
         await asked
-    assert turns > 20
+    assert turns > 5
     assert schema_findings({"type": "string"}, 1) != []
 
 
