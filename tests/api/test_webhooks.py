@@ -71,6 +71,16 @@ async def test_an_endpoint_from_its_making_to_its_removal(a: httpx.AsyncClient, 
     assert (await a.get("/v1/webhooks")).json() == {"data": []}
 
 
+async def test_an_endpoint_is_shown_without_the_secrets_of_its_address(a: httpx.AsyncClient, cell: Cell) -> None:
+    url, word = "https://hooks.slack.com/services/T000000AB/B000000CD/Jx8Zq2Wm4Lr6Tn9Vb3Kc5Hd7", "Jx8Zq2Wm4Lr6"
+    shown = await made(a, url=url)
+    assert shown["url"] == "https://hooks.slack.com/services/[redacted]"
+    for path in ("/v1/webhooks", f"/v1/webhooks/{shown['endpoint_id']}", "/v1/audit"):
+        assert word not in (await a.get(path)).text, path
+    kept = await cell.look("select detail::text from leasehold.audit union all select url from leasehold.endpoint")
+    assert [one["detail"] for one in kept if word in (one["detail"] or "")] == [url], "it has to be asked for"
+
+
 async def test_what_failed_is_recovered(a: httpx.AsyncClient, cell: Cell, hand: Hand) -> None:
     endpoint = (await made(a))["endpoint_id"]
     await hand.deliver(cell.tenant_a, await sent_test(a, endpoint), status=500)

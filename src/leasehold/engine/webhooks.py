@@ -13,6 +13,7 @@ import asyncpg
 from leasehold import payload
 from leasehold.engine.database import Database
 from leasehold.engine.scope import Scope
+from leasehold.redact import redact
 from leasehold.settings import Settings
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ OVERLAP_S = 24 * 3600.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Endpoint:
-    """Whom events are sent to. ``headers`` are names; ``secrets`` is how many sign."""
+    """Whom events are sent to. ``headers`` are names; ``secrets`` is how many sign; the ``url`` is masked."""
 
     endpoint_id: UUID
     url: str
@@ -153,7 +154,8 @@ async def rotate_secret(
 
 async def list_endpoints(db: Database, tenant: UUID, endpoint: UUID | None = None) -> list[Endpoint]:
     rows = await db.call("list_endpoints", endpoint, tenant=tenant)
-    return [Endpoint(**dict(row) | {"header_names": payload.decode(row["header_names"])}) for row in rows]
+    told = [{"header_names": payload.decode(row["header_names"]), "url": redact(row["url"])} for row in rows]
+    return [Endpoint(**dict(row) | one) for row, one in zip(rows, told, strict=True)]
 
 
 async def set_endpoint_state(db: Database, tenant: UUID, endpoint: UUID, state: str, reason: str | None = None) -> None:

@@ -6,6 +6,7 @@ from uuid import UUID
 
 from leasehold import Transaction
 from leasehold_packs.postings import search
+from leasehold_packs.shown import shown
 
 _TOLD = ("opened", "reposted", "reopened", "changed")
 #: Postings that one message names.
@@ -37,5 +38,9 @@ async def _write(tx: Transaction, row: Any, ids: list[UUID], kinds: dict[UUID, s
         " order by first_seen desc, posting_id limit $2",
         ids, _NAMED,
     )  # fmt: skip
-    told = {"name": row["name"], "matches": len(ids), "postings": [dict(one) for one in named]}
+    told = {
+        "name": row["name"],
+        "matches": len(ids),
+        "postings": [dict(one) | {"url": shown(one["url"])} for one in named],
+    }
     await tx.emit("postings.search_matched", "posting_search", str(row["search_id"]), told)

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from leasehold.errors import BadInput, Conflict, NotFound
 from leasehold_packs.postings import search
+from leasehold_packs.shown import shown
 
 if TYPE_CHECKING:
     from leasehold.web import Transaction
@@ -90,7 +91,7 @@ async def list_matches(tx: "Transaction", owner: str, search_id: UUID, *, limit:
         " where m.search_id = $1 order by m.at desc, m.posting_id limit $2",
         search_id, limit,
     )  # fmt: skip
-    return [dict(row) for row in rows]
+    return [dict(row) | {"url": shown(row["url"])} for row in rows]
 
 
 async def put_application(
@@ -140,7 +141,7 @@ async def list_applications(tx: "Transaction", owner: str) -> list[dict[str, Any
         " where owner = $1 order by a.created_at desc, application_id limit 2000",
         owner,
     )
-    return [dict(row) | {"stages": json.loads(row["stages"])} for row in rows]
+    return [dict(row) | {"url": shown(row["url"]), "stages": json.loads(row["stages"])} for row in rows]
 
 
 async def success_by_company(tx: "Transaction", owner: str) -> list[dict[str, Any]]:

@@ -13,6 +13,7 @@ from leasehold_packs.postings.boards import BOARDS, PAGE, Address, Unsupported, 
 from leasehold_packs.postings.handlers import run_flow
 from leasehold_packs.postings.options import Options
 from leasehold_packs.postings.posting import compare
+from leasehold_packs.shown import shown
 
 if TYPE_CHECKING:
     from leasehold.web import Transaction
@@ -87,7 +88,7 @@ async def add_source(tx: "Transaction", tenant: UUID, new: NewSource, options: O
         json.dumps(asdict(options)),
     )  # fmt: skip
     if source_id is None:
-        raise Conflict(f"the {address.board} board {address.slug or address.base} is a source already")
+        raise Conflict(f"the {address.board} board {address.slug or shown(address.base)} is a source already")
     return await get_source(tx, source_id)
 
 
@@ -113,7 +114,7 @@ async def _sources(tx: "Transaction", source_id: UUID | None) -> list[dict[str, 
         " where $1::uuid is null or source_id = $1 order by c.name, board, source_id limit 1000",
         source_id,
     )
-    return [_plain(row, "options", "held") for row in rows]
+    return [_masked(_plain(row, "options", "held")) for row in rows]
 
 
 async def change_source(
@@ -203,7 +204,7 @@ async def get_run(tx: "Transaction", run_id: UUID) -> dict[str, Any]:
         " join leasehold_postings.company c using (company_id) where run_id = $1 order by c.name, source_id",
         run_id,
     )
-    told = [_plain(one, "counts") for one in sources]
+    told = [_masked(_plain(one, "counts")) for one in sources]
     for one in told:
         one["counts"] = {name: one["counts"][name] for name in settling.COUNTED if name in one["counts"]}
     counts = {name: sum(one["counts"].get(name, 0) for one in told) for name in settling.COUNTED}
@@ -227,7 +228,7 @@ async def list_source_runs(tx: "Transaction", source_id: UUID, *, limit: int) ->
         " where source_id = $1 order by finished_at desc nulls first limit $2",
         source_id, limit,
     )  # fmt: skip
-    return [_plain(row, "counts") for row in rows]
+    return [_masked(_plain(row, "counts")) for row in rows]
 
 
 async def stop_run(tx: "Transaction", run_id: UUID, reason: str) -> UUID | None:
@@ -256,7 +257,8 @@ async def run_items(tx: "Transaction", run_id: UUID, *, after: int = 0) -> dict[
     )  # fmt: skip
     if row is None:
         raise NotFound(f"there is no run {run_id}")
-    return _plain(row, "sources", "items")
+    told = _plain(row, "sources", "items")
+    return told | {name: [_masked(one) for one in told[name]] for name in ("sources", "items")}
 
 
 async def get_posting(tx: "Transaction", posting_id: UUID) -> dict[str, Any]:
@@ -274,7 +276,7 @@ async def get_posting(tx: "Transaction", posting_id: UUID) -> dict[str, Any]:
         " where cluster_id = $1 and posting_id <> $2 order by first_seen limit 100",
         found[0]["cluster_id"], posting_id,
     )  # fmt: skip
-    return found[0] | {"events": [_plain(one, "diff") for one in events], "also": [dict(one) for one in also]}
+    return found[0] | {"events": [_plain(one, "diff") for one in events], "also": [_masked(dict(one)) for one in also]}
 
 
 async def read_postings(tx: "Transaction", ids: list[UUID], *, text: bool = False) -> list[dict[str, Any]]:
@@ -284,7 +286,7 @@ async def read_postings(tx: "Transaction", ids: list[UUID], *, text: bool = Fals
         " join leasehold_postings.company c using (company_id) where posting_id = any($1)",
         ids,
     )
-    found = {row["posting_id"]: _plain(row, "salary") for row in rows}
+    found = {row["posting_id"]: _masked(_plain(row, "salary")) for row in rows}
     return [found[one] for one in ids if one in found]
 
 
@@ -297,7 +299,7 @@ async def list_versions(tx: "Transaction", posting_id: UUID) -> list[dict[str, A
     )
     if not rows:
         raise NotFound(f"there is no posting {posting_id}")
-    return [_plain(row, "facts") for row in rows]
+    return [_plain(row, "facts") | {"facts": _masked(json.loads(row["facts"]))} for row in rows]
 
 
 async def diff_versions(tx: "Transaction", posting_id: UUID, before: int, after: int) -> dict[str, Any]:
@@ -309,7 +311,7 @@ async def diff_versions(tx: "Transaction", posting_id: UUID, before: int, after:
     if not {before, after} <= facts.keys():
         raise NotFound(f"posting {posting_id} has no versions {before} and {after}")
     difference = compare(facts[before], facts[after])
-    return {"from": before, "to": after, "fields": difference.fields, "minor": difference.minor}
+    return {"from": before, "to": after, "fields": shown(difference.fields), "minor": difference.minor}
 
 
 async def list_companies(tx: "Transaction") -> list[dict[str, Any]]:
@@ -337,8 +339,19 @@ def http_url(url: str) -> str:
     """A whole address of a page, or a refusal."""
     parsed = urlsplit(url.strip())
     if parsed.scheme not in ("http", "https") or not parsed.hostname or parsed.username or parsed.password:
-        raise BadInput(f"{url[:100]!r} is no whole http or https address", hint="as in https://acme.example.com/jobs")
+        raise BadInput(
+            f"{shown(url)[:100]!r} is no whole http or https address", hint="as in https://acme.example.com/jobs"
+        )
     return url.strip()
+
+
+#: What may name an address, and so carry a secret.
+_ADDRESSES = ("url", "base", "slug", "problem", "external_id")
+
+
+def _masked(row: dict[str, Any]) -> dict[str, Any]:
+    """The same without the secrets of addresses."""
+    return row | {name: shown(row[name]) for name in _ADDRESSES if name in row}
 
 
 def _plain(row: Any, *documents: str) -> dict[str, Any]:
