@@ -1,5 +1,6 @@
 """Databases for tests: a template made once, clones made in milliseconds."""
 
+import asyncio
 import json
 import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
@@ -41,6 +42,12 @@ grant execute on function leasehold_test.look(text), leasehold_test.change(text)
 to leasehold_operator;
 grant select on leasehold_test.clock to leasehold_api, leasehold_worker, leasehold_operator, leasehold_readonly;
 grant usage on schema leasehold_test to leasehold_api, leasehold_worker, leasehold_operator, leasehold_readonly;
+"""
+_TO_THE_NEXT_ATTEMPT = """
+update leasehold_test.clock set offset_s = offset_s + extract(epoch from n.run_at - leasehold.now())
+from (select min(run_at) as run_at from leasehold.deferred where why in ('errored', 'snoozed')) n
+where n.run_at > leasehold.now()
+  and not exists (select from leasehold.ready) and not exists (select from leasehold.lease)
 """
 _TENANTS = f"""
 insert into leasehold.tenant (tenant_id, name, created_at)
@@ -163,6 +170,27 @@ class Cell:
     async def pass_time(self, seconds: float) -> None:
         """Move the engine's clock forward; nobody waits."""
         await self.change(f"update leasehold_test.clock set offset_s = offset_s + {seconds}")
+
+    @asynccontextmanager
+    async def without_back_offs(self) -> AsyncIterator[None]:
+        """In this block nobody waits for a job's next attempt: the clock is moved to it when nothing else is to do.
+
+        Leases must outlast the leaps: a worker that holds none is looked at, too.
+        """
+        connection = await asyncpg.connect(self.url(Role.OPERATOR))
+
+        async def hurry() -> None:
+            while True:
+                await connection.execute("select leasehold_test.change($1)", _TO_THE_NEXT_ATTEMPT)
+                await asyncio.sleep(0.05)
+
+        task = asyncio.create_task(hurry())
+        try:
+            yield
+        finally:
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+            await connection.close()
 
     async def exceed_quota(self, waiting: int) -> None:
         """Let tenant a have more waiting than it may, until the jobs that wait are counted next."""

@@ -7,12 +7,19 @@ import pytest
 
 from leasehold_packs import audits, monitors, passports, postings
 from tests.cell import Cell, Cluster
+from tests.net.world import Names
 
 
 @pytest.fixture(scope="session")
 def cluster_with_packs(cluster: Cluster) -> Cluster:
     packs = [audits.pack, monitors.pack, passports.pack, postings.pack]
     return asyncio.run(cluster.with_packs(packs))
+
+
+@pytest.fixture(autouse=True)
+def _no_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No name is asked of this machine's resolver: what is not on loopback has no address."""
+    monkeypatch.setattr("leasehold.net.fetch.SystemResolver", lambda: Names({"localhost": ["127.0.0.1"]}))
 
 
 @pytest.fixture

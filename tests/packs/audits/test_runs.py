@@ -79,11 +79,16 @@ async def auditing(cell: Cell, api_db: Database) -> Opened:
     async def opened(site: Site, *, allow: str = "", **options: Any) -> AsyncIterator[Auditor]:
         async with serving(site) as port:
             allowed = ",".join(filter(None, (f"127.0.0.1:{port}", allow)))
-            settings = replace(FAST, fetch_allow=allowed, fetch_gap_seconds=0.0001, secret_keys=KEY, **options)
+            given: dict[str, Any] = {
+                "lease_seconds": 1e8,
+                "fetch_allow": allowed,
+                "fetch_gap_seconds": 0.0001,
+            } | options
+            settings = replace(FAST, secret_keys=KEY, **given)
             app = Leasehold(settings)
             app.include(pack.app)
             app.include(webhook.app)
-            async with running(cell, app, settings):
+            async with running(cell, app, settings), cell.without_back_offs():
                 yield Auditor(Access(Backend(Settings(secret_keys=KEY), api_db), cell.tenant_a, "test"), port)
 
     return opened
