@@ -1,6 +1,5 @@
 """A public host belongs to one tenant: to the one that publishes its challenge there."""
 
-import socket
 import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -14,7 +13,7 @@ import trustme
 
 from leasehold.job import Job
 from leasehold.testing import Kit
-from tests.net.world import Site, moved, page, serving
+from tests.net.world import Names, Site, moved, page, serving
 from tests.packs.passports.office import GTIN, Office, client, good, office, prepare
 from tests.packs.passports.test_public import published
 
@@ -43,12 +42,8 @@ async def web(leasehold: Kit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     authority = trustme.CA()
     (tmp_path / "ca.pem").write_bytes(authority.cert_pem.bytes())
     monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "ca.pem"))
-    resolve = socket.getaddrinfo
-    monkeypatch.setattr(
-        socket,
-        "getaddrinfo",
-        lambda name, *rest, **more: resolve("127.0.0.1" if name in NAMES else name, *rest, **more),
-    )
+    resolver = Names({name: ["127.0.0.1"] for name in NAMES})
+    monkeypatch.setattr("leasehold.net.fetch.SystemResolver", lambda: resolver)
     async with served(Site(), authority) as web:
         await prepare(leasehold)
         allowed = ",".join(f"{name}:{web.port}" for name in NAMES)
