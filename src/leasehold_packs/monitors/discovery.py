@@ -207,13 +207,20 @@ async def _fetch(ctx: Context, url: str, *, since: datetime) -> tuple[str, str, 
     """The state of a page's row, where it really is, and its text if there is one."""
     try:
         fetched = await ctx.fetch(url, polite=True, rules_since=since, agent=AGENT, max_bytes=MAX_BYTES)
-    except FetchDisallowed:
+    except FetchDisallowed as problem:
+        await _say(ctx, url, problem.why)
         return "blocked", url, ""
     except FetchError as problem:
         if problem.transient and ctx.attempt < ctx.max_attempts:
             raise
+        await _say(ctx, url, str(problem))
         return "failed", url, ""
     media_type = fetched.header("content-type") or "text/html"
     if fetched.status != 200 or "html" not in media_type:
+        await _say(ctx, url, f"it answered {fetched.status}" if fetched.status != 200 else f"it is {media_type[:100]}")
         return "failed", fetched.url, ""
     return "other", fetched.url, decode(fetched.body, content_type=media_type)
+
+
+async def _say(ctx: Context, url: str, why: str) -> None:
+    await ctx.log.warning(shown(f"{url} could not be read: {why}"))

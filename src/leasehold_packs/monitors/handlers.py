@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 from uuid import UUID
 
-from leasehold import Cancel, Context, Fail, Flow, Leasehold, Transaction, group
+from leasehold import Cancel, Context, Fail, Fetched, Flow, Leasehold, Transaction, group
 from leasehold.errors import FetchDisallowed, FetchError, NotFound
 from leasehold_packs.monitors import store
 from leasehold_packs.monitors.options import Settings
@@ -23,6 +23,7 @@ from leasehold_packs.monitors.reading import Reading, read, with_feed
 from leasehold_packs.monitors.store import CRAWL, gate_of
 from leasehold_packs.monitors.timing import moment_of
 from leasehold_packs.monitors.visiting import AGENT, MAX_BYTES, visit
+from leasehold_packs.robots import fresh_enough
 from leasehold_packs.shown import shown
 from leasehold_packs.webfacts.decode import decode
 
@@ -69,7 +70,7 @@ class Try:
 async def preview(ctx: Context, look: Look) -> dict[str, Any]:
     """How a page would be read."""
     try:
-        fetched = await ctx.fetch(look.url, polite=True, agent=AGENT, max_bytes=MAX_BYTES)
+        fetched = await _look(ctx, look.url)
     except FetchDisallowed as problem:
         raise Fail(f"the site does not want it to be read: {problem.why}") from None
     if fetched.status != 200:
@@ -278,9 +279,13 @@ async def _products(tx: Transaction, site_id: UUID, what: str, after: UUID | Non
     )  # fmt: skip
 
 
+async def _look(ctx: Context, url: str) -> Fetched:
+    return await ctx.fetch(url, polite=True, rules_since=await fresh_enough(ctx), agent=AGENT, max_bytes=MAX_BYTES)
+
+
 async def _tested(ctx: Context, url: str) -> dict[str, Any]:
     try:
-        fetched = await ctx.fetch(url, polite=True, agent=AGENT, max_bytes=MAX_BYTES)
+        fetched = await _look(ctx, url)
     except FetchDisallowed as problem:
         return {"readable": False, "warnings": [f"the site does not want it to be read: {problem.why}"]}
     except FetchError as problem:

@@ -28,7 +28,8 @@ async def load(tx: Transaction, product_id: UUID, run_id: UUID | None = None) ->
     """The product, if it is to be checked at all."""
     row = await tx.fetchrow(
         "select p.*, s.settings, s.state as site_state, leasehold.now() as now,"
-        " (select r.started_at from leasehold_monitors.run r where r.run_id = $2) as rules_since,"
+        " coalesce((select r.started_at from leasehold_monitors.run r where r.run_id = $2),"
+        "  leasehold.now() - interval '10 minutes') as rules_since,"
         " exists (select from leasehold_monitors.change c where c.product_id = p.product_id and c.state = 'pending')"
         "  as is_waiting"
         " from leasehold_monitors.product p join leasehold_monitors.site s using (site_id) where product_id = $1",

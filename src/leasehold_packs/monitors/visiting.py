@@ -32,7 +32,7 @@ class Watched:
     selector: str | None
     settings: Settings
     asked_at: datetime  # by the clock of the database
-    rules_since: datetime | None  # when its run began: a robots.txt from before is read again
+    rules_since: datetime  # when its run began, or some minutes ago: a robots.txt from before is read again
     known: dict[str, str]  # what the product was recognised by before
     body: str | None
     extractor: int | None

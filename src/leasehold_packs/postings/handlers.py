@@ -7,7 +7,9 @@ source → postings.finish. Beside runs: postings.detect, for an address that so
 import asyncio
 import json
 from dataclasses import asdict, dataclass
+from datetime import datetime
 from decimal import Decimal
+from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
 from uuid import UUID
@@ -21,6 +23,7 @@ from leasehold_packs.postings.detecting import detect as detect_source
 from leasehold_packs.postings.options import Options, gap_seconds
 from leasehold_packs.postings.pay import Salary
 from leasehold_packs.postings.posting import Posting, digest_of, facts_of, merged
+from leasehold_packs.robots import fresh_enough
 from leasehold_packs.webfacts.change import facts_digest
 
 app = Leasehold()
@@ -76,11 +79,12 @@ class Source:
     host: str
     options: Options
     details: str
+    begun_at: datetime  # when its run began: a robots.txt from before is read again
 
     @classmethod
     async def load(cls, tx: Transaction, run_id: UUID, source_id: UUID) -> "Source":
         row = await tx.fetchrow(
-            "select s.board, s.slug, s.base, s.host, s.options, r.details"
+            "select s.board, s.slug, s.base, s.host, s.options, r.details, r.created_at"
             " from leasehold_postings.run r join leasehold_postings.run_source using (run_id)"
             " join leasehold_postings.source s using (source_id)"
             " where run_id = $1 and source_id = $2 and r.state = 'running'",
@@ -95,6 +99,7 @@ class Source:
             host=row["host"],
             options=Options(**json.loads(row["options"])),
             details=row["details"],
+            begun_at=row["created_at"],
         )
 
 
@@ -129,7 +134,8 @@ def asking(kind: str, order: dict[str, Any], host: str, **options: Any) -> Step:
 @app.handler("postings.detect", queue=QUEUE, attempts=TRIES, timeout=120)
 async def detect(ctx: Context, order: Pasted) -> dict[str, Any]:
     """Which board an address belongs to, and what it lists; nothing is kept."""
-    return await detect_source(lambda request: ask(ctx, request), order.url)
+    since = await fresh_enough(ctx)
+    return await detect_source(lambda request: ask(ctx, request, since=since), order.url)
 
 
 @app.handler("postings.list", queue=QUEUE, attempts=TRIES, timeout=_TIMEOUT_S)
@@ -139,7 +145,7 @@ async def list_page(ctx: Context, order: ListPage) -> int:
         source = await Source.load(tx, order.run_id, order.source_id)
     board = BOARDS[source.address.board]
     try:
-        body = await ask(ctx, board.list_request(source.address, order.page))
+        body = await ask(ctx, board.list_request(source.address, order.page), since=source.begun_at)
         read = await asyncio.to_thread(_read, body, source.address, order.page)
     except (FetchError, Unreadable, Retry, Fail) as problem:
         await _note_problem(ctx, source, str(problem))
@@ -164,7 +170,7 @@ async def detail(ctx: Context, order: Detail) -> None:
         return
     board, posting = BOARDS[source.address.board], posting_from(json.loads(listed))
     try:
-        body = await ask(ctx, board.detail_request(source.address, posting))
+        body = await ask(ctx, board.detail_request(source.address, posting), since=source.begun_at)
         whole = board.read_detail(body, source.address, posting)
     except (FetchError, Unreadable, Retry, Fail) as problem:
         said = ctx.told(f"{order.external_id}: {problem}")[:500]
@@ -197,16 +203,14 @@ async def finish(ctx: Context, order: Run) -> dict[str, Any]:
         return await tx.complete(ended)
 
 
-async def ask(ctx: Context, request: Request) -> bytes:
+async def ask(ctx: Context, request: Request, *, since: datetime) -> bytes:
     """The body of a board's answer. What may pass is raised to be tried again, and counts at the host's gate."""
+    fetch = partial(ctx.fetch, request.url, polite=True, rules_since=since, agent=AGENT, max_bytes=MAX_BYTES)
     if request.method == "GET":
-        fetched = await ctx.fetch(request.url, polite=True, agent=AGENT, max_bytes=MAX_BYTES, remember=True)
+        fetched = await fetch(remember=True)
     else:
         headers = {"Content-Type": "application/json", "Accept": "application/json"}
-        fetched = await ctx.fetch(
-            request.url, method=request.method, polite=True, agent=AGENT, headers=headers,
-            body=request.body or b"", max_bytes=MAX_BYTES,
-        )  # fmt: skip
+        fetched = await fetch(method=request.method, headers=headers, body=request.body or b"")
     if fetched.status in (200, 304):
         return fetched.body
     said = f"{urlsplit(request.url).hostname} answered {fetched.status}"

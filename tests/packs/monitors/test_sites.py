@@ -126,6 +126,41 @@ async def test_each_run_reads_robots_txt_anew(shop: Site, watcher: Watcher) -> N
     assert (await watcher.crawl(site_id))["counts"]["results"] == {"changed": 1}
 
 
+async def test_a_single_look_obeys_the_robots_txt_of_the_last_minutes(shop: Site, watcher: Watcher) -> None:
+    shop.pages = {"/p/1": item("20.00"), "/robots.txt": page(b"User-agent: *\nDisallow:\n")}
+    product_id = await watcher.watch()
+    shop.pages["/robots.txt"] = page(b"User-agent: *\nDisallow: /p/\n")
+    asked = len(shop.asked)
+    assert await watcher.check(product_id) == "unchanged", "read some seconds ago, it is not read again"
+    assert paths(shop, asked) == ["/p/1"]
+    await watcher.pass_time(11 * 60)
+    assert await watcher.check(product_id) == "blocked"
+    shop.pages["/robots.txt"] = page(b"User-agent: *\nDisallow:\n")
+    await watcher.pass_time(11 * 60)
+    asked = len(shop.asked)
+    made = await watcher.access.client.enqueue("monitors.preview", {"url": f"{watcher.base}/p/1"})
+    assert (await watcher.ended(made.job_id)).result["price"] == "20.00"
+    assert paths(shop, asked) == ["/robots.txt", "/p/1"]
+
+
+async def test_a_search_says_why_a_page_could_not_be_read(shop: Site, watcher: Watcher) -> None:
+    site_id = await watcher.site(spread_minutes=0, requests_per_minute=600)
+    shop.pages["/"] = page(b'<a href="/busy">one</a> <a href="/closed">two</a> <a href="/list.pdf">three</a>', HTML)
+    shop.pages |= {
+        "/busy": page(b"no", status="403 Forbidden"),
+        "/list.pdf": page(b"%PDF", "Content-Type: application/pdf"),
+        "/robots.txt": page(b"User-agent: *\nDisallow: /closed\n"),
+    }
+    await watcher.ask(requests.search, watcher.access.tenant_id, site_id, Search(sitemaps=False))
+    await watcher.quiet()
+    rows = await watcher.cell.look("select message from leasehold.event where type = 'log' order by message")
+    assert [row["message"].replace(watcher.base, "") for row in rows] == [
+        "/busy could not be read: it answered 403",
+        "/closed could not be read: /robots.txt forbids it to LeaseholdMonitor (Disallow: /closed)",
+        "/list.pdf could not be read: it is application/pdf",
+    ]
+
+
 def paths(shop: Site, since: int) -> list[str]:
     return [head.split(b" ")[1].decode() for head in shop.asked[since:]]
 

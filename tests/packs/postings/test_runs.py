@@ -329,10 +329,10 @@ async def test_filters_choose_what_is_taken_in_and_details_are_asked_when_due(tr
         boards.asked.clear()
         run = await tracker.run()
         assert (run["counts"]["changed"], run["counts"]["opened"]) == (1, 1)
-        assert len(boards.asked) == 3
+        assert len(boards.asked) == 4, "robots.txt, the list, and two details"
         boards.asked.clear()
         await tracker.run()
-        assert len(boards.asked) == 1, "the list says the same: one request"
+        assert len(boards.asked) == 2, "the list says the same: nothing after it"
 
 
 async def test_a_run_that_is_aborted_stops_and_leaves_what_was_known(tracking: Opened) -> None:
@@ -413,3 +413,17 @@ async def test_a_source_is_there_once_and_says_what_it_lacks(tracking: Opened) -
                 await requests.ask_run(tx, tenant, "test")
             await requests.remove_source(tx, tenant, added["source_id"])
             assert json.dumps(await requests.list_sources(tx)) == "[]"
+
+
+async def test_each_run_obeys_the_robots_txt_that_it_finds(tracking: Opened) -> None:
+    jobs = board("lever", job(1, "Rust Engineer"))
+    async with tracking(boards := Boards([jobs])) as tracker:
+        boards.pages["/robots.txt"] = page(b"User-agent: *\nDisallow:\n")
+        source = await tracker.add(jobs)
+        assert (await tracker.run(source))["state"] == "succeeded"
+        boards.pages["/robots.txt"] = page(b"User-agent: *\nDisallow: /\n")
+        boards.asked.clear()
+        run = await tracker.run(source)
+        assert (run["state"], boards.asked) == ("failed", ["GET /robots.txt"])
+        assert "robots.txt forbids it" in run["sources"][0]["problem"]
+        assert await tracker.states() == {"open": 1}, "what nobody may look at is not closed"
