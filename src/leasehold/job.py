@@ -203,18 +203,6 @@ class Limit:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Cell:
-    """A database with the work of some tenants; ``next_url`` is where it is being moved to."""
-
-    cell: str
-    url: str
-    epoch: int
-    next_url: str | None
-    tenants: int
-    created_at: datetime
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Quota:
     """How many of a thing a tenant may have, and how many are usual."""
 

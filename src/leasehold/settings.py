@@ -57,13 +57,6 @@ def _cell(value: str) -> str:
     return value
 
 
-def _cells(value: str) -> str:
-    names = value.split(",")
-    if not all(name == "home" or _cell(name) for name in names) or len(names) > len(set(names)):
-        raise ValueError
-    return value
-
-
 def _path(value: str) -> Path:
     try:
         return Path(value).expanduser()
@@ -178,11 +171,6 @@ class Settings:
     )
     schema: str = _setting("leasehold", _schema, "a lower-case identifier of at most 40 characters")
     cell: str | None = _setting(None, _cell, "the name of a cell, which this process works in (unset: home)")
-    cells: str | None = _setting(
-        None,
-        _cells,
-        "names of cells that a worker serves, by commas; home is the first database (unset: LEASEHOLD_CELL)",
-    )
     home: Path | None = _setting(None, _path, "a folder for the embedded PostgreSQL of this instance")
     pg_bin: Path | None = _setting(None, _path, "the folder that holds PostgreSQL's initdb and postgres")
     tenant: str | None = _setting(

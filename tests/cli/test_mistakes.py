@@ -72,12 +72,6 @@ MISTAKES: dict[str, tuple[Command, dict[str, str], int, list[str]]] = {
             "  try: postgresql://user:password@host:5432/database, with special characters percent-encoded",
         ],
     ),
-    "a place of a cell that is none": (
-        ("cells", "add", "eu", "mysql://h/d"),
-        {},
-        2,
-        ["error: the place begins with mysql://, and Leasehold runs on PostgreSQL", URL],
-    ),
 }
 
 

@@ -33,7 +33,6 @@ _OURS = {
     "signals": "signals:app",
     "gates": "gates:app",
     "tenants": "tenants:app",
-    "cells": "cells:app",
     "keys": "keys:app",
     "people": "people:app",
     "secrets": "secrets:app",

@@ -1,6 +1,6 @@
 """`leasehold tenants …`."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -8,50 +8,22 @@ from leasehold.cli.options import Json
 from leasehold.cli.output import command, print_json, print_table, say
 from leasehold.cli.queues import operator
 
-if TYPE_CHECKING:
-    from uuid import UUID
-
 app = typer.Typer(help="Customers: make them, list them, set their limits.", no_args_is_help=True)
 
 
 @app.command()
 @command
-async def create(
-    name: str,
-    cell: Annotated[str | None, typer.Option("--cell", help="The cell that it lives in.", show_default="home")] = None,
-    json: Json = False,
-) -> None:
+async def create(name: str, json: Json = False) -> None:
     """Make a tenant, unless it is there; prints its id."""
     from leasehold.engine import tenants
 
-    if cell is None:
-        async with operator() as db:
-            tenant_id = await tenants.create_tenant(db, name)
-    else:
-        tenant_id = await _create_in(cell, name)
+    async with operator() as db:
+        tenant_id = await tenants.create_tenant(db, name)
     if json:
         print_json({"tenant_id": tenant_id, "name": name})
     else:
         print(tenant_id)
         say(f"use it with --tenant {name} or LEASEHOLD_TENANT={name}")
-
-
-async def _create_in(cell: str, name: str) -> "UUID":
-    from dataclasses import replace
-
-    from leasehold.engine import cells
-    from leasehold.engine.connect import target
-    from leasehold.engine.database import Database, Role
-    from leasehold.settings import Settings
-
-    settings = Settings.from_env()
-    async with (
-        Database(target(replace(settings, cell=None), Role.OPERATOR), connections=1) as home,
-        Database(target(replace(settings, cell=cell), Role.OPERATOR), connections=1) as db,
-    ):
-        tenant_id = await cells.place_tenant(home, name, cell)
-        await cells.receive_tenant(db, tenant_id, name)
-    return tenant_id
 
 
 @app.command("list")

@@ -20,15 +20,6 @@ Queues = Annotated[
         show_default="those of the handlers",
     ),
 ]
-Cells = Annotated[
-    str | None,
-    typer.Option(
-        "--cells",
-        envvar="LEASEHOLD_CELLS",
-        help="Cells to serve, each with slots of its own: home,eu-2.",
-        show_default="LEASEHOLD_CELL, or home",
-    ),
-]
 Processes = Annotated[int, typer.Option("--processes", min=1, help="Processes, kept alive by a parent.")]
 MaxJobs = Annotated[
     int | None,
@@ -50,7 +41,6 @@ def worker(
     app: App = None,
     slots: Slots = None,
     queues: Queues = None,
-    cells: Cells = None,
     processes: Processes = 1,
     max_jobs: MaxJobs = None,
     max_memory: MaxMemory = None,
@@ -69,9 +59,7 @@ def worker(
     if lifeline is None:  # a child's parent has said it
         warn_of_unknown_variables()
     try:
-        settings = Settings.from_env(
-            app=app, slots=slots, queues=queues, cells=cells, max_jobs=max_jobs, max_memory_mb=max_memory
-        )
+        settings = Settings.from_env(app=app, slots=slots, queues=queues, max_jobs=max_jobs, max_memory_mb=max_memory)
         log.configure(json_lines=json_logs, level=settings.log_level)
         many = processes > 1 or reload or settings.max_jobs or settings.max_memory_mb
         is_parent = lifeline is None and bool(many)
@@ -92,41 +80,30 @@ async def _work(settings: "Settings", *, name: str | None, lifeline: int | None)
     import asyncio
     import gc
     import os
-    from contextlib import AsyncExitStack
 
     from leasehold import packs
     from leasehold.app import load
     from leasehold.worker import Worker
-    from leasehold.worker.cells import run_together, settings_by_cell
 
     own = load(settings.app) if settings.app else None
-    found = packs.discover(settings.packs)
-    handlers = [(packs.assembled(found, own, each), each) for each in settings_by_cell(settings)]
+    handlers = packs.assembled(packs.discover(settings.packs), own, settings)
     # A batch of attempts makes some thousand objects and drops them: no reason to search for cycles each time, least of
     # all among the modules, which stay.
     gc.freeze()
     gc.set_threshold(10_000)
-    async with AsyncExitStack() as stack:
-        running = [
-            Worker(await stack.enter_async_context(Worker.database(each)), app, each, name=name)
-            for app, each in handlers
-        ]
-
-        def stop() -> None:
-            for one in running:
-                one.stop()
-
-        on_stop(stop)
+    async with Worker.database(settings) as db:
+        running = Worker(db, handlers, settings, name=name)
+        on_stop(running.stop)
         if lifeline is not None:
             loop = asyncio.get_running_loop()
 
             def parent_is_gone() -> None:
                 loop.remove_reader(lifeline)
-                stop()
+                running.stop()
 
             loop.add_reader(lifeline, parent_is_gone)  # nothing is ever sent: what can be read is the end
-        await run_together(running)
-    if any(one.left_behind for one in running):
+        await running.run()
+    if running.left_behind:
         # A handler that swallows its cancellation: the event loop would wait for it at its end, for ever.
         os._exit(0)
 
@@ -140,7 +117,6 @@ async def _supervise(settings: "Settings", *, processes: int, name: str | None, 
     arguments += ["--slots", str(settings.slots), *(["--json-logs"] if json_logs else [])]
     for option, value in {
         "--queues": settings.queues,
-        "--cells": settings.cells,
         "--max-jobs": settings.max_jobs,
         "--max-memory": settings.max_memory_mb,
     }.items():

@@ -95,7 +95,7 @@ class Deadline(NamedTuple):
     setting: str | None = None
 
 
-#: For migrations, and for the move of a cell: a statement that changes a large table takes as long as it takes.
+#: For migrations: a statement that changes a large table takes as long as it takes.
 BY_HAND = Deadline(3600.0)
 
 

@@ -182,10 +182,6 @@ class Worker:
         self._stopping.set()
         self._wake()
 
-    @property
-    def is_stopping(self) -> bool:
-        return self._stopping.is_set()
-
     async def _begin(self) -> bool:
         """Register, and declare the app's schedules, once the database answers; False when we are to stop before."""
         while not self._stopping.is_set():
