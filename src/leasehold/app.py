@@ -336,11 +336,10 @@ class Leasehold:
         self._opening = self._opening or asyncio.Lock()
         async with self._opening:
             known = len(self.handlers)
-            if self._backend is None:
-                self._backend = await Backend(self.settings, prepare=self.introduce).__aenter__()
-            elif known > self._introduced:  # some were declared since it was opened
-                await self._backend.prepare()
-            self._introduced = known
+            if self._backend is None or known > self._introduced:  # or some were declared since it was opened
+                backend = self._backend or await Backend(self.settings).__aenter__()
+                await self.introduce(backend.db)
+                self._backend, self._introduced = backend, known
             return self._backend
 
     async def introduce(self, db: Database) -> None:
@@ -491,14 +490,16 @@ class SyncLeasehold:
         return foreign.start_flow_sync(conn, given, schema=self._app.settings.schema)
 
     async def _start_on_its_own(self, flow: Flow, tenant: str | UUID | None) -> UUID:
-        async with Backend(self._app.settings, prepare=self._app.introduce) as backend:
+        async with Backend(self._app.settings) as backend:
+            await self._app.introduce(backend.db)
             return await (await backend.client(tenant)).flows.start(flow, prepare=self._app.prepare_one)
 
     async def _on_its_own(
         self, kind: str, values: Sequence[Any], *, tenant: Any, keys: Any, **options: Any
     ) -> list[Enqueued]:
         payloads, given = self._app.prepare(kind, values, options)
-        async with Backend(self._app.settings, prepare=self._app.introduce) as backend:
+        async with Backend(self._app.settings) as backend:
+            await self._app.introduce(backend.db)
             client = await backend.client(tenant)
             return await client.backend.enqueue(client.tenant_id, kind, payloads, given, keys)
 

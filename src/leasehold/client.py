@@ -1,17 +1,16 @@
 """What one tenant may ask for."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from copy import copy
-from dataclasses import replace
 from datetime import datetime
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 from uuid import UUID
 
 from leasehold import payload, tracing
-from leasehold.engine import cells, jobs, selections, tenants, workers
+from leasehold.engine import jobs, selections, tenants, workers
 from leasehold.engine.broker import Broker
 from leasehold.engine.connect import target
 from leasehold.engine.database import Database, Role
@@ -33,47 +32,25 @@ _FOLLOW_SECONDS = 0.1
 
 
 class Backend:
-    """The database as the api role, open for any tenant. Concurrent enqueues share commits; workers are woken after.
+    """The database as the api role, open for any tenant. Concurrent enqueues share commits; workers are woken after."""
 
-    Tenants that live in another cell are found there. ``prepare`` is called for each database when it was opened.
-    """
-
-    def __init__(
-        self,
-        settings: Settings,
-        db: Database | None = None,
-        *,
-        prepare: Callable[[Database], Awaitable[None]] | None = None,
-    ) -> None:
+    def __init__(self, settings: Settings, db: Database | None = None) -> None:
         self._settings = settings
-        self._prepare = prepare
         self.db = db or Database(target(settings, Role.API), fair=True)
         self._notifier = Notifier(self.db)
         self._group = GroupCommit(self.db, self._notifier)
         self._broker = Broker(settings) if settings.amqp_url else None
         self._clients: dict[str | UUID | None, Client] = {}  # of tenants that were asked for
-        self._cells: dict[str, Backend] = {}
-        self._opening = asyncio.Lock()
 
     async def __aenter__(self) -> Self:
         await self.db.__aenter__()
         if self._broker:
             await self._broker.__aenter__()
-        await self.prepare()
         return self
-
-    async def prepare(self) -> None:
-        """Do with each open database what is to be done with each that is opened."""
-        if self._prepare:
-            await self._prepare(self.db)
-        for backend in self._cells.values():
-            await backend.prepare()
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        for backend in self._cells.values():
-            await backend.__aexit__(kind, error, trace)
         await self._notifier.close()
         if self._broker:
             await self._broker.__aexit__(kind, error, trace)
@@ -155,28 +132,13 @@ class Backend:
 
     async def send_waiting(self) -> None:
         """Send the wake-ups that wait, before this process sleeps."""
-        for backend in self._cells.values():
-            await backend.send_waiting()
         await self._notifier.close()
 
     async def _find(self, tenant: str | UUID | None) -> "Client":
-        """Where a tenant lives never changes."""
-        tenant_id, cell = await self._locate(tenant or self._settings.tenant)
-        self._clients[tenant] = Client(self if cell is None else await self._of(cell), tenant_id)
+        named = tenant or self._settings.tenant
+        tenant_id = named if isinstance(named, UUID) else await tenants.find_tenant(self.db, named)
+        self._clients[tenant] = Client(self, tenant_id)
         return self._clients[tenant]
-
-    async def _locate(self, tenant: str | UUID | None) -> tuple[UUID, str | None]:
-        """The tenant's id and the cell that it lives in; None is this one."""
-        if self._settings.cell is None:
-            return await cells.locate_tenant(self.db, None if tenant is None else str(tenant))
-        return (tenant if isinstance(tenant, UUID) else await tenants.find_tenant(self.db, tenant)), None
-
-    async def _of(self, cell: str) -> "Backend":
-        async with self._opening:
-            if cell not in self._cells:
-                backend = Backend(replace(self._settings, cell=cell), prepare=self._prepare)
-                self._cells[cell] = await backend.__aenter__()
-            return self._cells[cell]
 
 
 class Client:

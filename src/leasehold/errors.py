@@ -11,7 +11,6 @@
     ├── LeaseLost     LH410     the token is no longer the current one: write nothing
     ├── WorkerLost    LH411     the worker was silent too long and lost its leases
     ├── TooLarge      LH413     a payload or result above the limit
-    ├── Moved         LH421     the cell is elsewhere by now: nothing was written
     ├── QuotaExceeded LH429     the tenant has too much waiting already
     ├── NoTenant      LH401     no tenant set for this transaction
     ├── NotAllowed              a key of the HTTP API is not valid, or not for this
@@ -89,11 +88,6 @@ class WorkerLost(LeaseholdError):
 class TooLarge(LeaseholdError):
     sqlstate: ClassVar[str | None] = "LH413"
     exit_code = 2
-
-
-class Moved(LeaseholdError):
-    sqlstate: ClassVar[str | None] = "LH421"
-    exit_code = 6
 
 
 class QuotaExceeded(LeaseholdError):

@@ -51,12 +51,6 @@ def _schema(value: str) -> str:
     return value
 
 
-def _cell(value: str) -> str:
-    if not re.fullmatch(r"[a-z0-9][a-z0-9_-]{0,62}", value) or value == "home":
-        raise ValueError
-    return value
-
-
 def _path(value: str) -> Path:
     try:
         return Path(value).expanduser()
@@ -170,7 +164,6 @@ class Settings:
         120.0, _seconds, "seconds that a statement of a handler's own transaction may take, or one of upkeep"
     )
     schema: str = _setting("leasehold", _schema, "a lower-case identifier of at most 40 characters")
-    cell: str | None = _setting(None, _cell, "the name of a cell, which this process works in (unset: home)")
     home: Path | None = _setting(None, _path, "a folder for the embedded PostgreSQL of this instance")
     pg_bin: Path | None = _setting(None, _path, "the folder that holds PostgreSQL's initdb and postgres")
     tenant: str | None = _setting(
@@ -287,11 +280,6 @@ class Settings:
             raise BadSetting(
                 "LEASEHOLD_OIDC_ISSUER is set, and LEASEHOLD_OIDC_CLIENT_ID is not",
                 hint="set LEASEHOLD_OIDC_CLIENT_ID to the id that the issuer gave this server",
-            )
-        if self.read_url and self.cell:
-            raise BadSetting(
-                "LEASEHOLD_READ_URL and LEASEHOLD_CELL are both set: a cell may move, and its replica would stay",
-                hint="unset LEASEHOLD_READ_URL",
             )
 
     @classmethod

@@ -30,7 +30,7 @@ from leasehold.worker import Worker
 
 DATABASE = "leasehold"
 #: Settings that name a database, or a way to it, that is not the embedded one.
-_OF_ANOTHER_DATABASE = ("api_url", "worker_url", "operator_url", "listen_url", "read_url", "pooled", "cell")
+_OF_ANOTHER_DATABASE = ("api_url", "worker_url", "operator_url", "listen_url", "read_url", "pooled")
 _PROOF = "demo.ping"
 _KEY_SCOPES = ["jobs:read", "jobs:write", "admin"]
 _PROOF_SECONDS = 20.0

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from uuid import uuid4
 
 import asyncpg
 import pytest
@@ -121,14 +122,10 @@ async def test_a_declared_schedule_without_a_tenant_is_refused(lone: Cell, worke
         await schedules.sync_one(worker_db, Schedule.of("nightly", "t.work", every=60), None)
 
 
-async def test_a_tenant_in_another_cell_counts_too(lone: Cell, app: Leasehold) -> None:
-    await lone.change(
-        "insert into leasehold.cell (cell, url, created_at) values ('eu', 'postgresql://h/d', now());"
-        "insert into leasehold.resident (tenant_id, name, cell, created_at)"
-        " values (gen_random_uuid(), 'acme', 'eu', now())"
-    )
-    with pytest.raises(BadInput, match=REFUSED):
-        await app.enqueue("t.work")
+async def test_an_id_that_no_tenant_has_is_refused_before_anything_is_asked_for_it(lone: Cell, app: Leasehold) -> None:
+    nobody = str(uuid4())
+    with pytest.raises(NotFound, match=f"there is no tenant '{nobody}'"):
+        await app.client(nobody)
 
 
 async def test_where_there_is_no_tenant_at_all_default_is_missing(cell: Cell, app: Leasehold) -> None:

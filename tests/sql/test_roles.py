@@ -197,18 +197,6 @@ OF_ALL_TENANTS = {
     "page_of_tenants": OPERATOR,
     "get_tenant": OPERATOR,
     "list_audit": OPERATOR,
-    "list_cells": OPERATOR,
-    "check_place": OPERATOR,
-    "add_cell": OPERATOR,
-    "place_tenant": OPERATOR,
-    "receive_tenant": OPERATOR,
-    "begin_move": OPERATOR,
-    "end_move": OPERATOR,
-    "leave_cell": OPERATOR,
-    "close_cell": OPERATOR,
-    "empty_cell": OPERATOR,
-    "hand_over": OPERATOR,
-    "open_cell": OPERATOR,
     "examine": OPERATOR,
     "metrics": OPERATOR,
     "collect_job_events": WORKER,
@@ -269,9 +257,6 @@ HARMLESS = {
     "schema_files": API | OPERATOR,
     "list_reading_functions": API,
     "find_tenant": API | WORKER | OPERATOR | READONLY,  # that a tenant exists, and its id
-    "locate_tenant": API | WORKER | OPERATOR | READONLY,  # the same, and in which cell
-    "find_cell": API | WORKER | OPERATOR | READONLY,
-    "enter_cell": API | WORKER | OPERATOR | READONLY,
     "with_defaults": API | WORKER,  # whether a kind is known
     "require_kinds": API,  # the same
     "read_tenant": READONLY,  # what it has set itself
@@ -304,7 +289,7 @@ INTERNAL: dict[str, set[Role]] = {
         "fingerprint", "finish_plainly", "keep_order", "newest_failures", "ready_at", "ready_ids", "ready_of",
         "seen_tenant", "waiting_ids",
         "change_waiting", "claim_unique", "defer_waiting", "enqueue_unique", "live_under", "lock_unique", "make_unique",
-        "count_kind", "count_queue", "park_by_kind", "unpark_kinds", "refuse",
+        "count_kind", "count_queue", "park_by_kind", "unpark_kinds",
     )
 }  # fmt: skip
 MAY_CALL = OF_ONE_TENANT | OF_ALL_TENANTS | HARMLESS | INTERNAL
@@ -883,7 +868,7 @@ async def test_no_name_stands_for_two_functions(cell: Cell) -> None:
 async def test_a_function_that_is_not_for_a_role_refuses_it_whatever_the_tenant(filled: Filled, role: Role) -> None:
     async with connected(filled.cell, role) as connection:
         for routine in await routines(connection):
-            if role in MAY_CALL[routine.name] or routine.name in ("refuse", "keep_quota"):  # triggers
+            if role in MAY_CALL[routine.name] or routine.name == "keep_quota":  # a trigger
                 continue
             for tenant in (NOT_SET, "", str(filled.cell.tenant_a), str(filled.cell.tenant_b), "garbage"):
                 with pytest.raises(asyncpg.InsufficientPrivilegeError):

@@ -101,8 +101,3 @@ def test_a_beat_of_half_a_lease_is_the_slowest_there_is(beat: float) -> None:
 def test_settings_do_not_change() -> None:
     with pytest.raises(FrozenInstanceError):
         Settings().slots = 5  # type: ignore[misc]
-
-
-def test_a_replica_of_a_cell_is_refused_because_the_cell_may_move() -> None:
-    with pytest.raises(BadSetting, match="LEASEHOLD_READ_URL and LEASEHOLD_CELL are both set"):
-        Settings.from_env({"LEASEHOLD_READ_URL": "postgresql://replica/app", "LEASEHOLD_CELL": "eu-2"})

@@ -44,7 +44,6 @@ class Feed:
         self._listens = listens
         self._followers: dict[UUID, set[Follower[Patch]]] = {}
         self._snapshot: str | None = None  # of the last look, while anybody follows
-        self._epoch = db.epoch  # of the place that it was taken at
         self._looking = asyncio.Lock()
         self._someone = asyncio.Event()
         self._news = asyncio.Event()
@@ -80,7 +79,6 @@ class Feed:
         async with self._looking:  # a look that is under way does not ask for this tenant
             if self._snapshot is None:
                 self._snapshot = (await watch.tenant_news(self._db, [], None)).snapshot
-                self._epoch = self._db.epoch
             since = self._snapshot
             self._followers.setdefault(tenant, set()).add(follower)
         self._someone.set()
@@ -129,15 +127,6 @@ class Feed:
             return
         news = await watch.tenant_news(self._db, list(self._followers), before)
         if not self._followers:
-            return
-        if self._epoch != self._db.epoch:
-            # The cell has moved: a snapshot of its old place tells nothing here. All start anew.
-            self._epoch = self._db.epoch
-            news = await watch.tenant_news(self._db, [], None)
-            self._snapshot = news.snapshot
-            for followers in self._followers.values():
-                for follower in followers:
-                    follower.give(Patch(snapshot=news.snapshot, facts=None))
             return
         by_tenant = _by_tenant(news) if news.complete else await self._one_by_one(before, news.snapshot)
         if not self._followers:  # the last one has left meanwhile

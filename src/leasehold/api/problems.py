@@ -19,7 +19,6 @@ from leasehold.errors import (
     FetchRefused,
     LeaseholdError,
     LeaseLost,
-    Moved,
     NotFound,
     OtherRequest,
     QuotaExceeded,
@@ -178,7 +177,7 @@ def of_error(problem: LeaseholdError) -> Problem:
             return Problem("invalid", str(problem), hint=hint)
         case QuotaExceeded():
             return Problem("quota_exceeded", str(problem), hint=hint, retry_after=5)
-        case Unreachable() | Moved():
+        case Unreachable():
             return Problem("unavailable", "the database does not answer now", retry_after=2)
         case _:
             return Problem("internal", "something failed here; the request id finds it in the log")

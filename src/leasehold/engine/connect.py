@@ -15,7 +15,6 @@ def target(settings: Settings, role: Role) -> Target:
         "schema": settings.schema,
         "pooled": settings.pooled,
         "listen_url": settings.listen_url,
-        "cell": settings.cell,
         "limits": limits(settings),
     }
     own = {Role.API: settings.api_url, Role.WORKER: settings.worker_url, Role.OPERATOR: settings.operator_url}.get(role)
@@ -31,13 +30,7 @@ def target(settings: Settings, role: Role) -> Target:
             "no Leasehold is up for this folder, and LEASEHOLD_DATABASE_URL is not set",
             hint="start one with `leasehold up`, in this folder or with the same LEASEHOLD_HOME",
         )
-    return Target(
-        url=endpoint["urls"][role],
-        role=role,
-        schema=settings.schema,
-        cell=settings.cell,
-        limits=limits(settings),
-    )
+    return Target(url=endpoint["urls"][role], role=role, schema=settings.schema, limits=limits(settings))
 
 
 def limits(settings: Settings) -> Limits:

@@ -1,8 +1,6 @@
 """Connections: a pool of one role, the scope of one tenant, and driver errors turned into ours."""
 
-import asyncio
 import logging
-import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass, replace
@@ -11,7 +9,6 @@ from functools import cache
 from importlib.metadata import version
 from types import TracebackType
 from typing import Any, NamedTuple, Self
-from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 from uuid import UUID
 
 import asyncpg
@@ -20,13 +17,9 @@ from leasehold.engine.driver import Connection, Limits, connect
 from leasehold.engine.pool import Pool, Usage
 from leasehold.engine.shares import Shares
 from leasehold.engine.translate import Translated
-from leasehold.errors import LeaseholdError, Moved, Unreachable
+from leasehold.errors import LeaseholdError, Unreachable
 from leasehold.log import emit
 from leasehold.outage import Outage
-
-#: A cell that is on its way is waited for so long, and asked for so often.
-_FOLLOW_SECONDS = 60.0
-_ASK_SECONDS = 0.05
 
 
 @cache
@@ -58,7 +51,6 @@ class Target:
     assume: bool = False
     pooled: bool = False  # a pooler in transaction mode is in between: no session outlives a transaction
     listen_url: str | None = None  # where LISTEN works although a pooler is in between
-    cell: str | None = None  # then the URL is that of the home database, which knows where the cell is
     limits: Limits = Limits()
 
     def within(self, seconds: float) -> "Target":
@@ -78,11 +70,12 @@ class Target:
     @property
     def listens(self) -> bool:
         """Whether LISTEN has the session that it needs."""
-        return not self.pooled or (self.listen_url is not None and self.cell is None)
+        return not self.pooled or self.listen_url is not None
 
-    async def listens_at(self) -> str:
+    @property
+    def listens_at(self) -> str:
         """The URL for LISTEN."""
-        return (await locate(self)).url if self.cell else self.listen_url or self.url
+        return self.listen_url or self.url
 
 
 class Wake(NamedTuple):
@@ -101,37 +94,6 @@ class _Call(NamedTuple):
     wake: Wake | None = None
     is_set: bool = True
     is_long: bool = False
-
-
-class Place(NamedTuple):
-    """Where a database is; the epoch of one that never moves is 0."""
-
-    url: str
-    epoch: int
-
-
-async def locate(target: Target) -> Place:
-    """Where the target's cell is now: the home database knows."""
-    if target.cell is None:
-        return Place(target.url, 0)
-    home = await connect(target.url, f"leasehold-{target.role}-locate", limits=target.limits, pooled=True)
-    try:
-        async with home.transaction():
-            if target.assume:
-                await home.execute(f'set local role "{target.role_name}"')
-            url, epoch = await home.fetchrow(f'select url, epoch from "{target.schema}".find_cell($1)', target.cell)
-    finally:
-        home.terminate()
-    return Place(at(target.url, url), epoch)
-
-
-def at(url: str, place: str) -> str:
-    """The login and the options of one URL, at another place."""
-    here, there = urlsplit(url), urlsplit(place)
-    login, found, _ = here.netloc.rpartition("@")
-    options = dict(parse_qsl(here.query)) | dict(parse_qsl(there.query))
-    query = urlencode({name: value for name, value in options.items() if name not in ("host", "port")})
-    return urlunsplit(here._replace(netloc=f"{login}{found}{there.netloc}", path=there.path, query=query))
 
 
 #: PostgreSQL gave a transaction up because others were in its way.
@@ -161,9 +123,6 @@ def _milliseconds(seconds: float) -> str:
 class Database:
     """A pool of connections of one role. ``call`` runs one SQL function; ``transaction`` scopes several calls.
 
-    A cell may move. What its old place refuses is asked again at the new one, and nobody else need know. An open
-    transaction need not follow: the cell does not move while one is open.
-
     ``fair`` is for a process that serves many tenants: what may wait for a lock has shares of the pool.
 
     Connections are made when they are needed: a database that is away is found out by the first call. ``patient``: a
@@ -187,8 +146,6 @@ class Database:
         self._connections = connections
         self._patient = patient
         self._pool: Pool | None = None
-        self._following = asyncio.Lock()
-        self.epoch = 0  # of the place that we were sent to last
 
     async def __aenter__(self) -> Self:
         turn = None if self._patient else self.target.limits.call
@@ -202,11 +159,9 @@ class Database:
                 pass
 
     async def _connect(self) -> Connection:
-        place = await locate(self.target)
-        self._go(place.epoch)
         target = self.target
         return await connect(
-            place.url,
+            target.url,
             f"leasehold-{target.role}/{own_version()}",
             limits=target.limits,
             settings=_session_limits(target),
@@ -276,12 +231,9 @@ class Database:
     async def _call(self, call: _Call) -> list[asyncpg.Record]:
         rolled_back = 0
         while True:
-            epoch = self.epoch
             try:
                 with self._answers:
                     return await self._call_once(call)
-            except Moved:
-                await self._follow(epoch)
             except LeaseholdError as problem:
                 rolled_back += 1
                 if not isinstance(problem.__cause__, _ROLLED_BACK) or rolled_back > _ROLLED_BACK_TRIES:
@@ -300,7 +252,7 @@ class Database:
                     return await self._call_within(call, own)
         own = pool.take_idle() or await pool.take()  # as pool.connection(), without its coroutines
         try:
-            statement, args = self._written(call, enter=self.target.cell is not None)
+            statement, args = self._written(call)
             if not call.is_long:
                 return await own.fetch_again(statement, *args)
             with own.waiting_for(self.target.limits.long_call):
@@ -327,26 +279,12 @@ class Database:
         at_once = "set_config('synchronous_commit', 'off', true)"
         statement = f"select pg_notify($1, payload) from unnest($2::text[]) payload cross join {at_once}"
         with self._answers:
-            async with self._begun(None) if self.target.pooled else self._opened().connection() as own:
+            async with self.transaction() if self.target.pooled else self._opened().connection() as own:
                 await own.execute(statement, channel, payloads)
 
     @asynccontextmanager
     async def transaction(self, *, tenant: UUID | None = None) -> AsyncIterator[Connection]:
         """A transaction in which the role and the tenant are set, and forgotten at its end."""
-        has_begun = False
-        while not has_begun:
-            epoch = self.epoch
-            try:
-                async with self._begun(tenant) as connection:
-                    has_begun = True
-                    yield connection
-            except Moved:
-                if has_begun:
-                    raise
-                await self._follow(epoch)
-
-    @asynccontextmanager
-    async def _begun(self, tenant: UUID | None) -> AsyncIterator[Connection]:
         others: OSError | None = None
         try:
             async with self._share(tenant):
@@ -381,33 +319,9 @@ class Database:
             statements += [f"set local {setting} = '{value}'" for setting, value in _session_limits(target).items()]
             if target.assume:
                 statements.append(f'set local role "{target.role_name}"')
-        if target.cell:
-            statements.append(f'select "{target.schema}".enter_cell({self.epoch})')
         if tenant is not None:
             statements.append(f"set local leasehold.tenant = '{tenant}'")
         return "; ".join(statements)
-
-    async def _follow(self, epoch: int) -> None:
-        """Wait until the cell is somewhere else than in this epoch; our connections go there from now on."""
-        if self.target.cell is None:
-            raise Moved(
-                "this database was a cell, and has moved",
-                hint="set LEASEHOLD_CELL, and the URLs to those of the home database",
-            )
-        give_up_at = time.monotonic() + _FOLLOW_SECONDS
-        async with self._following:
-            while self.epoch == epoch:
-                with self._answers:
-                    self._go((await locate(self.target)).epoch)
-                if self.epoch == epoch:
-                    if time.monotonic() > give_up_at:
-                        raise Moved(f"cell {self.target.cell} is being moved", hint="`leasehold cells list`")
-                    await asyncio.sleep(_ASK_SECONDS)
-
-    def _go(self, epoch: int) -> None:
-        if self._pool is not None and self.epoch != epoch:
-            self._pool.renew()
-        self.epoch = epoch
 
     async def _set_tenant(self, connection: Connection, tenant: UUID) -> None:
         await connection.execute("select set_config('leasehold.tenant', $1, true)", str(tenant))
@@ -417,28 +331,26 @@ class Database:
             raise RuntimeError("the database is not open: use `async with`")
         return self._pool
 
-    def _written(self, call: _Call, *, enter: bool = False) -> tuple[str, tuple[Any, ...]]:
+    def _written(self, call: _Call) -> tuple[str, tuple[Any, ...]]:
         """The statement, and its arguments."""
         function, args, tenant, wake, is_set, _ = call
         schema = self.target.schema
-        statement = _statement(schema, function, len(args), is_set, wake is not None, tenant is not None, enter)
+        statement = _statement(schema, function, len(args), is_set, wake is not None, tenant is not None)
         if wake is not None:
             args = (*args, *wake)
         if tenant is not None:
             args = (*args, str(tenant))
-        if enter:
-            args = (*args, self.epoch)
         return statement, args
 
 
 @cache
-def _statement(schema: str, function: str, args: int, is_set: bool, wake: bool, tenant: bool, enter: bool) -> str:
+def _statement(schema: str, function: str, args: int, is_set: bool, wake: bool, tenant: bool) -> str:
     """A call of the function. What else it does stands in the same statement, so all is one round trip.
 
     That a function depends on the row of what is done before it (and offset keeps the two apart) makes certain which of
     them runs first.
     """
-    holes = [f"${number}" for number in range(1, args + 5)]
+    holes = [f"${number}" for number in range(1, args + 4)]
     call = f'"{schema}".{function}({", ".join(holes[:args])})'
     del holes[:args]
     columns = "f.*" if is_set else call
@@ -448,7 +360,4 @@ def _statement(schema: str, function: str, args: int, is_set: bool, wake: bool, 
     if tenant:
         setting = f"select set_config('leasehold.tenant', {holes.pop(0)}, true) as tenant offset 0"
         statement = f"select f.* from ({setting}) s, lateral ({statement} where s.tenant <> '' offset 0) f"
-    if enter:
-        entering = f'select "{schema}".enter_cell({holes.pop(0)}) as entered offset 0'
-        statement = f"select f.* from ({entering}) e, lateral ({statement} where e.entered offset 0) f"
     return statement

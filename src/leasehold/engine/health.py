@@ -144,7 +144,7 @@ async def _wake_ups(db: Database, where: Target) -> Finding:
         return deaf
     channel, heard = f"{where.schema}_doctor_{uuid.uuid4().hex}", asyncio.Event()
     with translated():
-        connection = await connect(await where.listens_at(), "leasehold-doctor", limits=where.limits)
+        connection = await connect(where.listens_at, "leasehold-doctor", limits=where.limits)
         try:
             await connection.add_listener(channel, lambda *_: heard.set())
             await db.notify(channel, [""])

@@ -56,7 +56,6 @@ class Pool:
         self._turns: deque[asyncio.Future[None]] = deque()  # of those who wait
         self._idle: list[tuple[Connection, float]] = []  # and since when
         self._used: set[Connection] = set()
-        self._outdated: set[Connection] = set()  # not to be used again
 
     def connection(self) -> "_Lent":
         """A connection for the block. One whose call may be unfinished is not used again."""
@@ -64,11 +63,6 @@ class Pool:
 
     def usage(self) -> Usage:
         return Usage(self._size, len(self._used), len(self._idle), sum(not turn.done() for turn in self._turns))
-
-    def renew(self) -> None:
-        """Connect anew from now on; one that is in use is given up when its user is done."""
-        self._outdated |= self._used
-        self._drop_idle()
 
     async def close(self) -> None:
         """One that is in use is closed when its user is done."""
@@ -113,11 +107,9 @@ class Pool:
 
     def give_back(self, connection: Connection) -> None:
         self._used.discard(connection)
-        unfit = self._closed or connection in self._outdated
-        self._outdated.discard(connection)
         if connection.is_closed() or connection.is_given_up:
             pass
-        elif unfit or connection.is_in_transaction():
+        elif self._closed or connection.is_in_transaction():
             connection.terminate()
         else:
             now = time.monotonic()

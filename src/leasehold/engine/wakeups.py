@@ -96,7 +96,7 @@ class Listener:
         """Listen until the connection is lost."""
         with translated():
             self._lost.clear()
-            url, limits = await self._target.listens_at(), self._target.limits
+            url, limits = self._target.listens_at, self._target.limits
             connection = await connect(url, f"leasehold-{self._target.role}-listen", limits=limits)
             try:
                 connection.add_termination_listener(lambda _: self._lost.set())

@@ -104,18 +104,12 @@ class Leader:
 
     def __init__(self, db: Database) -> None:
         self._db = db
-        self._epoch = db.epoch
         self._lanes: dict[int, Walk] = {}
         self._lanes_at = 0.0
         self._tokens = TokenWalk()
         self._tokens_at = 0.0
         self._publish_token: int | None = None
         self.is_busy = False  # a lane has moved on since the tick before
-
-    @property
-    def is_outdated(self) -> bool:
-        """What it knows is about transactions of another server: the cell has moved."""
-        return self._epoch != self._db.epoch
 
     async def tick(self) -> int:
         """How many late rows were moved up."""
@@ -152,8 +146,6 @@ async def lead(db: Database, worker_id: Callable[[], UUID | None], wake: Callabl
                 mine = await upkeep.take_duty(db, "leader", me, _DUTY_SECONDS)
                 leader = (leader or Leader(db)) if mine else None
                 renew_at = time.monotonic() + _RENEW_SECONDS
-            if leader and leader.is_outdated:
-                leader = Leader(db)
             if leader and await leader.tick():
                 wake()
         except LeaseholdError as problem:

@@ -6,11 +6,6 @@ as $$
 declare
   v_tenant uuid;
 begin
-  lock table leasehold.resident in row exclusive mode;  -- see place_tenant
-  if exists (select from leasehold.resident where name = p_name) then
-    raise exception 'tenant % lives in cell %', p_name, (select cell from leasehold.resident where name = p_name)
-      using errcode = 'LH409', hint = 'a tenant stays in its cell';
-  end if;
   insert into leasehold.tenant (tenant_id, name, created_at)
   values (leasehold.new_id(leasehold.micros(leasehold.now())), p_name, leasehold.now())
   on conflict (name) do nothing

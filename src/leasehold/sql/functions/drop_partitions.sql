@@ -15,9 +15,6 @@ declare
   v_dropped integer := 0;
 begin
   perform pg_advisory_xact_lock(7506);
-  if exists (select from leasehold.here where state = 'leaving') then
-    return 0;  -- the copy would not hear of it
-  end if;
   for v_day in select day from leasehold.day where day < v_today - p_days order by day limit 7 loop
     -- detached first: from now on nobody can claim, cancel or retry these jobs until we commit
     foreach v_parent in array c_parents loop

@@ -6,18 +6,12 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_tenant uuid;
-  v_cell   text;
 begin
   if p_name_or_id is null then
     return leasehold.only_tenant();
   end if;
   select tenant_id into v_tenant from leasehold.tenant where name = p_name_or_id or tenant_id::text = lower(p_name_or_id);
   if v_tenant is null then
-    select cell into v_cell from leasehold.resident where name = p_name_or_id or tenant_id::text = lower(p_name_or_id);
-    if v_cell is not null then
-      raise exception 'tenant % lives in cell %', quote_literal(p_name_or_id), v_cell
-        using errcode = 'LH404', hint = format('LEASEHOLD_CELL=%s', v_cell);
-    end if;
     raise exception 'there is no tenant %', quote_literal(p_name_or_id)
       using errcode = 'LH404', hint = format('leasehold tenants create %s', p_name_or_id);
   end if;

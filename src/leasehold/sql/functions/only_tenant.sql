@@ -7,7 +7,7 @@ as $$
 declare
   c_ours constant text[] := array['default', 'system'];
 begin
-  if exists (select from leasehold.tenant where name <> all(c_ours)) or exists (select from leasehold.resident where name <> all(c_ours)) then
+  if exists (select from leasehold.tenant where name <> all(c_ours)) then
     raise exception 'no tenant is named, and this installation has others than default'
       using errcode = 'LH400', hint = 'name it: --tenant NAME, LEASEHOLD_TENANT=NAME, or tenant= in a program';
   end if;
