@@ -145,18 +145,15 @@ class Cell:
 
     async def look(self, query: str) -> list[dict[str, Any]]:
         """Rows of any query, hot tables included."""
-        connection = await asyncpg.connect(self.url(Role.OPERATOR))
-        try:
-            return [json.loads(row[0]) for row in await connection.fetch("select leasehold_test.look($1)", query)]
-        finally:
-            await connection.close()
+        rows = await self.cluster.databases.run(
+            self.name, lambda connection: connection.fetch("select leasehold_test.look($1)", query)
+        )
+        return [json.loads(row[0]) for row in rows]
 
     async def change(self, statement: str) -> None:
-        connection = await asyncpg.connect(self.url(Role.OPERATOR))
-        try:
-            await connection.execute("select leasehold_test.change($1)", statement)
-        finally:
-            await connection.close()
+        await self.cluster.databases.run(
+            self.name, lambda connection: connection.execute("select leasehold_test.change($1)", statement)
+        )
 
     async def plan(self, statement: str, settings: str) -> str:
         """How the owner would run this statement under these settings."""

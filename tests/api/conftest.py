@@ -46,17 +46,19 @@ def settings_of(cell: Cell, **more: Any) -> Settings:
 
 
 async def make_key(cell: Cell, tenant: UUID | None, *, scopes: list[str] = ALL, name: str = "test") -> Key:
-    key = keys.make("live")
     async with cell.database(Role.OPERATOR, connections=1) as db:
-        if tenant is None:
-            await engine.create_operator_key(
-                db, key, Peppers([PEPPER]), name=name, scopes=["operator"], expires_at=None
-            )
-        else:
-            queues = ["default"] if "work" in scopes else None
-            await engine.create_key(
-                db, tenant, key, Peppers([PEPPER]), name=name, scopes=scopes, expires_at=None, queues=queues
-            )
+        return await make_key_in(db, tenant, scopes=scopes, name=name)
+
+
+async def make_key_in(db: Database, tenant: UUID | None, *, scopes: list[str] = ALL, name: str = "test") -> Key:
+    key = keys.make("live")
+    if tenant is None:
+        await engine.create_operator_key(db, key, Peppers([PEPPER]), name=name, scopes=["operator"], expires_at=None)
+    else:
+        queues = ["default"] if "work" in scopes else None
+        await engine.create_key(
+            db, tenant, key, Peppers([PEPPER]), name=name, scopes=scopes, expires_at=None, queues=queues
+        )
     return key
 
 
@@ -66,11 +68,12 @@ def bearer(key: Key | str) -> dict[str, str]:
 
 @pytest.fixture
 async def key(cell: Cell) -> Keys:
-    return Keys(
-        a=await make_key(cell, cell.tenant_a),
-        b=await make_key(cell, cell.tenant_b),
-        operator=await make_key(cell, None),
-    )
+    async with cell.database(Role.OPERATOR, connections=1) as db:
+        return Keys(
+            a=await make_key_in(db, cell.tenant_a),
+            b=await make_key_in(db, cell.tenant_b),
+            operator=await make_key_in(db, None),
+        )
 
 
 @pytest.fixture

@@ -57,6 +57,7 @@ async def _filled(cluster: Cluster) -> tuple[Cell, Keys, str]:
     return cell, keys, await owner_token(cell, cell.tenant_a)
 
 
+@pytest.mark.long
 @schema.parametrize()
 @settings(
     max_examples=25,

@@ -1,7 +1,7 @@
 """Databases that have the tables of the four packs."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 
 import pytest
 
@@ -11,9 +11,11 @@ from tests.net.world import Names
 
 
 @pytest.fixture(scope="session")
-def cluster_with_packs(cluster: Cluster) -> Cluster:
+def cluster_with_packs(cluster: Cluster) -> Iterator[Cluster]:
     packs = [audits.pack, monitors.pack, passports.pack, postings.pack]
-    return asyncio.run(cluster.with_packs(packs))
+    with_packs = asyncio.run(cluster.with_packs(packs))
+    yield with_packs
+    with_packs.databases.close()
 
 
 @pytest.fixture(autouse=True)

@@ -107,7 +107,7 @@ def bare_app(packs: Iterable[Found] = ()) -> FastAPI:
         if found.pack.routes:
             routers.append(routes_of(found, taken=routers))
     for router in routers:
-        app.include_router(router)
+        app.router.routes.extend(router.routes)  # include_router would build each route a second time
 
     routes = [route for router in routers for route in router.routes if isinstance(route, Route)]
 

@@ -1,7 +1,12 @@
 """Databases for tests: clones of a template, handed out again after a reset, which takes less than a clone."""
 
+import asyncio
+import threading
 import uuid
+from collections import defaultdict
+from collections.abc import Awaitable, Callable
 from importlib.resources import files
+from typing import TypeVar
 from urllib.parse import urlsplit, urlunsplit
 
 import asyncpg
@@ -9,14 +14,24 @@ import asyncpg
 from leasehold.engine.driver import BY_HAND, Connection, connect
 from leasehold.engine.translate import translated
 
+T = TypeVar("T")
+
 
 class Databases:
-    """Hands out databases that equal ``template``. One whose schema a test has changed is dropped."""
+    """Hands out databases that equal ``template``. One whose schema a test has changed is dropped.
+
+    The administrator's connections stay open from test to test: a new one compiles each function anew. They live in
+    the event loop of a thread, as each test has a loop of its own.
+    """
 
     def __init__(self, admin_url: str, template: str) -> None:
         self._admin_url = admin_url
         self._template = template
         self._free: list[str] = []
+        self._connections: dict[str, list[Connection]] = defaultdict(list)
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="leasehold-testing", daemon=True)
+        self._thread.start()
 
     async def take(self) -> str:
         """The name of a database that nobody else uses."""
@@ -28,10 +43,53 @@ class Databases:
 
     async def give_back(self, name: str) -> None:
         """Ends what still uses the database. It is handed out again if it could be reset, else dropped."""
-        if await _reset(at(self._admin_url, name)):
+        if await self._in_thread(self._reset(name)):
             self._free.append(name)
         else:
             await administer(self._admin_url, f'drop database "{name}" with (force)')
+
+    async def run(self, name: str, work: Callable[[Connection], Awaitable[T]]) -> T:
+        """Let the administrator do this work in a database."""
+        return await self._in_thread(self._run(name, work))
+
+    def close(self) -> None:
+        """Close the connections and end the thread. The databases stay: their server goes with them."""
+        for name in list(self._connections):
+            asyncio.run_coroutine_threadsafe(self._close(name), self._loop).result()
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+    async def _in_thread(self, work: Awaitable[T]) -> T:
+        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(_await(work), self._loop))
+
+    async def _run(self, name: str, work: Callable[[Connection], Awaitable[T]]) -> T:
+        idle = self._connections[name]
+        connection = idle.pop() if idle else await _connect(at(self._admin_url, name))
+        try:
+            return await work(connection)
+        finally:
+            if not connection.is_closed():
+                idle.append(connection)
+
+    async def _reset(self, name: str) -> bool:
+        """Whether the database equals its template again; one connection to it is kept then."""
+        *others, connection = self._connections.pop(name, []) or [await _connect(at(self._admin_url, name))]
+        for other in others:
+            await other.close()
+        if await _reset(connection):
+            self._connections[name].append(connection)
+            return True
+        await connection.close()
+        return False
+
+    async def _close(self, name: str) -> None:
+        for connection in self._connections.pop(name, []):
+            await connection.close()
+
+
+async def _await(work: Awaitable[T]) -> T:
+    return await work
 
 
 async def enable_reset(template_url: str) -> None:
@@ -45,20 +103,19 @@ async def enable_reset(template_url: str) -> None:
         await connection.close()
 
 
-async def _reset(url: str) -> bool:
-    connection = await _connect(url)
+async def _reset(connection: Connection) -> bool:
+    await connection.reset()
+    await connection.execute("discard temp")
     try:
         return bool(await connection.fetchval("select leasehold_reset.reset()"))
     except asyncpg.InvalidSchemaNameError:
         return False  # the administrator is no superuser, see enable_reset
-    finally:
-        await connection.close()
 
 
-async def administer(url: str, statement: str) -> None:
+async def administer(admin_url: str, statement: str) -> None:
     """Run a statement as the administrator: making and removing databases is not for the roles."""
     with translated():
-        connection = await _connect(url)
+        connection = await _connect(admin_url)
         try:
             await connection.execute(statement)
         finally:

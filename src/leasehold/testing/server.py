@@ -91,6 +91,7 @@ def joined(run: str) -> Iterator[TemplateServer]:
     try:
         yield server
     finally:
+        server.databases.close()
         os.close(users)
 
 
