@@ -96,7 +96,7 @@ async def receiving(receiver: Receiver | None = None) -> AsyncIterator[Receiver]
 
 def settings_for(*receivers: Receiver) -> Settings:
     allow = ",".join(f"127.0.0.1:{receiver.port}" for receiver in receivers)
-    return replace(FAST, secret_keys=KEY, fetch_allow=allow)
+    return replace(FAST, secret_keys=KEY, fetch_allow=allow, grace_seconds=0.5)
 
 
 class Hooks:

@@ -166,7 +166,10 @@ class Short(httpx2.SyncByteStream):
         self._whole.close()
 
 
-async def test_following_goes_on_where_a_stream_broke(client: AsyncClient, url: str, key: Keys, hand: Hand) -> None:
+async def test_following_goes_on_where_a_stream_broke(
+    client: AsyncClient, url: str, key: Keys, hand: Hand, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("leasehold.remote.client._RECONNECT_SECONDS", 0.01)
     made = await client.enqueue("t.work")
     seen: list[Event] = []
 
