@@ -21,7 +21,7 @@ from typing import Any
 from tests.reporting import RECORD
 
 ROOT = Path(__file__).parents[1]
-PROCESSES = 2
+PROCESSES = 4
 SLOWEST = 20
 NO_TESTS = 5  # pytest's exit code when it selected none
 
