@@ -236,6 +236,9 @@ class Settings:
     ip_refusals: int = _setting(
         100, _count, "bad keys a minute of one address, after which its bad keys are answered with 429"
     )
+    request_seconds: float = _setting(
+        10.0, _seconds, "seconds that the headers of a request may take to come, and each 512 KiB of its body"
+    )
     max_body_bytes: int = _setting(17_000_000, _count, "bytes that the body of a request may have")
     streams_per_tenant: int = _setting(100, _count, "live streams and waiting requests of one tenant and process")
     public_url: str | None = _setting(

@@ -40,6 +40,7 @@ from leasehold.access import Access, Transaction
 from leasehold.access import Stranger as _Stranger
 from leasehold.api.answers import Answer, answer, tagged
 from leasehold.api.auth import Caller, SignedIn
+from leasehold.api.body import read_body
 from leasehold.api.events import LastId as LastEventId
 from leasehold.api.events import Message, Position, open_other
 from leasehold.api.hosts import public_host
@@ -73,6 +74,7 @@ __all__ = [
     "needs",
     "pages",
     "public_host",
+    "read_body",
     "routes",
     "stream",
     "tagged",

@@ -1,16 +1,20 @@
 """Bodies: read up to a bound, JSON only, and refused where two programs could read them differently."""
 
+import asyncio
 import json
 from collections.abc import Sequence
 from typing import Any
 
 from fastapi import Request
+from starlette.requests import ClientDisconnect
 
 from leasehold.api.problems import Problem
 from leasehold.api.services import services_of
 
 #: How deeply arrays and objects may stand in each other.
 DEPTH = 64
+#: So much of a body comes within ``LEASEHOLD_REQUEST_SECONDS``, or its end.
+BYTES_IN_TIME = 512 * 1024
 
 
 class StrictRequest(Request):
@@ -18,7 +22,7 @@ class StrictRequest(Request):
 
     async def body(self) -> bytes:
         if not hasattr(self, "_body"):
-            self._body = await self._read()
+            self._body = await read_body(self, services_of(self).settings.max_body_bytes)
             if self._body and not _is_json(self.headers.get("content-type", "")):
                 raise Problem("unsupported_media_type", "the body is not application/json")
         return self._body
@@ -28,18 +32,29 @@ class StrictRequest(Request):
         self.state.body = value
         return value
 
-    async def _read(self) -> bytes:
-        most = services_of(self).settings.max_body_bytes
-        said = self.headers.get("content-length", "")
-        if said.isdecimal() and int(said[:20]) > most:
-            raise _too_large(most)
-        parts, size = [], 0
-        async for part in self.stream():
-            size += len(part)
-            if size > most:
-                raise _too_large(most)
-            parts.append(part)
-        return b"".join(parts)
+
+async def read_body(request: Request, most: int) -> bytes:
+    """The bytes of the body, if they are not more than this, and come in time."""
+    said = request.headers.get("content-length", "")
+    if said.isdecimal() and int(said[:20]) > most:
+        raise _too_large(most)
+    seconds = services_of(request).settings.request_seconds
+    parts, size, owed = [], 0, BYTES_IN_TIME
+    try:
+        async with asyncio.timeout(seconds) as deadline:
+            async for part in request.stream():
+                size += len(part)
+                if size > most:
+                    raise _too_large(most)
+                if size >= owed:
+                    owed = size + BYTES_IN_TIME
+                    deadline.reschedule(asyncio.get_running_loop().time() + seconds)
+                parts.append(part)
+    except TimeoutError:
+        raise _too_slow() from None
+    except ClientDisconnect:  # nobody reads this answer
+        raise Problem("bad_request", "the connection ended before the body") from None
+    return b"".join(parts)
 
 
 def parse(body: bytes) -> Any:
@@ -94,6 +109,15 @@ def _is_json(content_type: str) -> bool:
 
 def _too_large(most: int) -> Problem:
     return Problem("too_large", f"the body has more than {most} bytes", hint="store it elsewhere and send a reference")
+
+
+def _too_slow() -> Problem:
+    return Problem(
+        "request_timeout",
+        "the body did not come in time",
+        hint=f"send the whole request at once: at least {BYTES_IN_TIME // 1024} KiB at a time, or the end",
+        headers={"Connection": "close"},
+    )
 
 
 def _too_deep() -> Problem:

@@ -18,7 +18,8 @@ from leasehold.log import bind, emit
 
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 TRACEPARENT = re.compile(r"00-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}")
-_ALWAYS = {
+#: Headers of every answer.
+ALWAYS = {
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
     "Referrer-Policy": "no-referrer",
@@ -96,7 +97,7 @@ def _tell(span: tracing.Span, scope: Scope, status: int | None) -> None:
 def _dress(message: Message, state: dict[str, Any]) -> None:
     headers = MutableHeaders(scope=message)
     headers["X-Request-Id"] = state["request_id"]
-    for name, value in (_ALWAYS | state.get("headers", {})).items():
+    for name, value in (ALWAYS | state.get("headers", {})).items():
         headers.setdefault(name, value)
 
 

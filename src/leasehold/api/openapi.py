@@ -42,7 +42,7 @@ _SIGNED = {
     "webhook-timestamp": "When this attempt was signed, in seconds since 1970.",
     "webhook-signature": "One signature for each live secret: `v1,` and base64, or `v1a,` with Ed25519.",
 }
-_ALWAYS = (400, 405, 429, 500, 503)
+_ALWAYS = (400, 405, 408, 414, 429, 431, 500, 503)
 _SIGNED_IN = (401, 403, 404)
 _WITH_BODY = (409, 413, 415, 422)
 

@@ -39,12 +39,14 @@ CODES: dict[str, tuple[int, str]] = {
     "forged": (403, "a cookie signs in only with the page's own Origin and the session's CSRF token"),
     "not_found": (404, "there is no such thing for this key"),
     "method_not_allowed": (405, "this address has other methods"),
+    "request_timeout": (408, "the headers or the body did not come in time"),
     "conflict": (409, "the thing is in another state than the request needs"),
     "no_result": (409, "the job has not succeeded, so it has no result"),
     "lease_lost": (409, "the lease was taken, or never was this worker's: stop the attempt, nothing was written"),
     "worker_lost": (409, "the worker was silent too long, or is not this key's: stop its attempts and register anew"),
     "changed": (412, "the thing is no longer what the If-Match names"),
     "too_large": (413, "the body is larger than allowed"),
+    "url_too_long": (414, "the URL is longer than allowed"),
     "misdirected": (421, "the Host of the request is none of this server's names"),
     "unsupported_media_type": (415, "the body is not application/json"),
     "invalid": (422, "the body can be read, but says something that cannot be"),
@@ -55,6 +57,7 @@ CODES: dict[str, tuple[int, str]] = {
         "the tenant has as many jobs waiting, workers, calls that wait or other things as it may have",
     ),
     "too_many_streams": (429, "the tenant has too many streams and waiting requests open"),
+    "headers_too_large": (431, "the headers are too many, or too large together"),
     "internal": (500, "a fault of ours; the request id finds it in the log"),
     "unavailable": (503, "the database does not answer now, or this server lacks a setting that this needs"),
 }
@@ -117,6 +120,11 @@ def answer(request: Request, problem: Problem) -> Response:
     if problem.retry_after:
         headers["Retry-After"] = str(problem.retry_after)
     return Response(form.text(), CODES[problem.code][0], headers, media_type=MEDIA_TYPE)
+
+
+def text_without_request(code: str, *, request_id: str, hint: str | None) -> bytes:
+    """The text of a problem with something that has not become a request."""
+    return _Form(code=code, detail=CODES[code][1], instance="", request_id=request_id, more={"hint": hint}).text()
 
 
 async def on_http(request: Request, problem: Exception) -> Response:

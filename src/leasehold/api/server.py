@@ -9,6 +9,7 @@ import uvicorn
 from fastapi import FastAPI
 
 from leasehold.api import create_app, open_services
+from leasehold.api.connection import connection
 from leasehold.api.hub import Hub
 from leasehold.engine.database import Database
 from leasehold.errors import LeaseholdError, LoginRefused, Unreachable
@@ -63,6 +64,8 @@ async def serving(
             mount(app, packs)
         config = uvicorn.Config(
             app,
+            http=connection(seconds=settings.request_seconds, answered=services.answered),
+            ws="none",
             log_config=None,
             access_log=False,
             server_header=False,

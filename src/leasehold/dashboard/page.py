@@ -20,6 +20,7 @@ from starlette.responses import RedirectResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from leasehold.access import Access
+from leasehold.api.body import read_body
 from leasehold.api.problems import Problem, of_error
 from leasehold.api.services import (
     SAFE_METHODS,
@@ -354,11 +355,7 @@ async def checked_form(request: Request, visitor: Visitor) -> Form:
 
 async def read_form(request: Request) -> Form:
     """Fields as browsers send them unless files are among them."""
-    body = bytearray()
-    async for chunk in request.stream():
-        body += chunk
-        if len(body) > _MOST_FORM:
-            raise Problem("too_large", f"a form has {_MOST_FORM} bytes at most")
+    body = await read_body(request, _MOST_FORM)
     try:
         return Form(parse_qsl(body.decode(), keep_blank_values=True, max_num_fields=_MOST_FIELDS))
     except ValueError:

@@ -30,15 +30,10 @@ async def _refusals() -> AsyncIterator[None]:
 
 async def body_of(request: web.Request, most: int) -> bytes:
     """The bytes that were sent, up to so many; nothing of them is kept beyond that."""
-    parts, size = [], 0
-    async for chunk in request.stream():
-        size += len(chunk)
-        if size > most:
-            raise web.Problem("too_large", f"at most {most} bytes are taken here")
-        parts.append(chunk)
-    if not size:
+    body = await web.read_body(request, most)
+    if not body:
         raise BadInput("nothing was sent")
-    return b"".join(parts)
+    return body
 
 
 routes = web.routes("passports")
