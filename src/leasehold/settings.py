@@ -240,6 +240,9 @@ class Settings:
         10.0, _seconds, "seconds that the headers of a request may take to come, and each 512 KiB of its body"
     )
     max_body_bytes: int = _setting(17_000_000, _count, "bytes that the body of a request may have")
+    large_bodies_bytes: int = _setting(
+        64_000_000, _count, "bytes of all bodies above 64 KiB that one process has in work; of one tenant half of them"
+    )
     streams_per_tenant: int = _setting(100, _count, "live streams and waiting requests of one tenant and process")
     public_url: str | None = _setting(
         None,

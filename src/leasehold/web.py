@@ -40,7 +40,7 @@ from leasehold.access import Access, Transaction
 from leasehold.access import Stranger as _Stranger
 from leasehold.api.answers import Answer, answer, tagged
 from leasehold.api.auth import Caller, SignedIn
-from leasehold.api.body import read_body
+from leasehold.api.body import beside, off_loop, read_body, refuse_many_values
 from leasehold.api.events import LastId as LastEventId
 from leasehold.api.events import Message, Position, open_other
 from leasehold.api.hosts import public_host
@@ -70,11 +70,14 @@ __all__ = [
     "Transaction",
     "answer",
     "anybody",
+    "beside",
     "changes",
     "needs",
+    "off_loop",
     "pages",
     "public_host",
     "read_body",
+    "refuse_many_values",
     "routes",
     "stream",
     "tagged",

@@ -9,7 +9,9 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
+from leasehold.api.large import Room
 from leasehold.api.server import serving
+from leasehold.keys import Key
 from tests.api.conftest import PROBLEM, Keys, bearer, settings_of
 from tests.cell import Cell
 from tests.waiting import PATIENCE_SECONDS
@@ -279,3 +281,64 @@ async def test_what_was_refused_is_counted_with_the_other_answers(patient: Place
         await wire.refused(414, "url_too_long")
     async with httpx.AsyncClient(base_url=patient.url) as client:
         assert 'leasehold_http_answers_total{status="414"} 1' in (await client.get("/metrics")).text
+
+
+async def test_large_bodies_wait_for_room_and_a_tenant_has_half_of_it(
+    cell: Cell, key: Keys, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = settings_of(cell, port=0, large_bodies_bytes=400_000, max_body_bytes=200_000)
+    taken = asyncio.Semaphore(0)
+    take = Room.take
+    monkeypatch.setattr(Room, "take", lambda room: (take(room), taken.release()))
+
+    def asked(who: Key, size: int) -> tuple[bytes, bytes]:
+        body = b'{"kind":"t.work","payload":"' + b"x" * size + b'"}'
+        lines = [f"{name}: {value}" for name, value in bearer(who).items()]
+        lines += ["Content-Type: application/json", f"Content-Length: {len(body)}"]
+        return head("/v1/jobs", *lines, method="POST") + body[:70_000], body[70_000:]
+
+    async with (
+        serving(settings) as url,
+        Place(url).wire() as first,
+        Place(url).wire() as second,
+        Place(url).wire() as third,
+        Place(url).wire() as small,
+    ):
+        begun, rest = asked(key.a, 150_000)
+        await first.send(begun)
+        await taken.acquire()
+        held, left = asked(key.a, 100_000)
+        await second.send(held + left)
+        other, end = asked(key.b, 150_000)
+        await third.send(other + end)
+        assert (await third.answer())[0] == 202, "another tenant has its own half"
+        await small.send(b"".join(asked(key.a, 50_000)))
+        assert (await small.answer())[0] == 202, "small bodies need no room"
+        await first.send(rest)
+        assert [(await wire.answer())[0] for wire in (first, second)] == [202, 202]
+        for _ in (second, third):
+            await taken.acquire()
+
+        monkeypatch.setattr("leasehold.api.large._WAIT_SECONDS", 0.1)
+        await first.send(begun)
+        await taken.acquire()
+        await second.send(held + left)
+        status, headers, body = await second.answer()
+        assert (status, json.loads(body)["code"], headers["retry-after"]) == (503, "busy", "2")
+        await first.send(rest)
+        assert (await first.answer())[0] == 202
+
+
+async def test_a_caller_that_leaves_gives_its_room_back(cell: Cell, key: Keys) -> None:
+    settings = settings_of(cell, port=0, large_bodies_bytes=200_000, max_body_bytes=200_000)
+    body = b'{"kind":"t.work","payload":"' + b"x" * 150_000 + b'"}'
+    lines = [f"{name}: {value}" for name, value in bearer(key.a).items()]
+    lines += ["Content-Type: application/json", f"Content-Length: {len(body)}"]
+    asked = head("/v1/jobs", *lines, method="POST")
+    async with serving(settings) as url:
+        for _ in range(3):
+            async with Place(url).wire() as wire:
+                await wire.send(asked + body[:100_000])
+        async with Place(url).wire() as wire:
+            await wire.send(asked + body)
+            assert (await wire.answer())[0] == 202

@@ -71,6 +71,9 @@ class Edge:
                 if status is None:
                     fault = Problem("internal", "something failed here; the request id finds it in the log")
                     await answer(Request(scope), fault)(scope, receive, send_dressed)
+            finally:
+                if "room" in state:
+                    state["room"].release()
             _tell(span, scope, status)
             took = round((time.monotonic() - began) * 1000, 1)
             emit(

@@ -1,14 +1,16 @@
 """``/v1/flows`` and ``/v1/approvals``."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from fastapi import Query, Request, Response
 
+from leasehold import payload
 from leasehold.api import events as stream
 from leasehold.api.answers import Answer, answer, decode_cursor, page, plain, tagged
 from leasehold.api.auth import Caller, SignedIn
+from leasehold.api.body import off_loop
 from leasehold.api.idempotency import IdempotencyKey, once
 from leasehold.api.models import (
     Approvals,
@@ -42,6 +44,7 @@ from leasehold.redact import MASK
 routes = router("flows")
 READ = needs("jobs:read")
 WRITE = needs("jobs:write")
+WRITE_LARGE = needs("jobs:write", large=True)
 
 Limit = Annotated[int, Query(ge=1, le=200)]
 
@@ -52,18 +55,18 @@ Limit = Annotated[int, Query(ge=1, le=200)]
     summary="Start a flow: all its steps, or none",
     status_code=202,
     response_model=FlowMade,
-    openapi_extra=WRITE,
+    openapi_extra=WRITE_LARGE,
 )
 async def create(
     request: Request, caller: SignedIn, body: FlowRequest, idempotency_key: IdempotencyKey = None
 ) -> Response:
-    flow = _flow(body, request.state.traceparent)
+    flow = await off_loop(request, _flow, body, request.state.traceparent)
     if not body.force:
         services = services_of(request)
         await services.require_kinds(services.db, caller.tenant, {step.kind for step in body.steps})
 
     async def operate(flows: engine.Flows) -> Answer:
-        flow_id = await flows.start(flow)
+        flow_id = await flows.start(flow, prepare=_as_encoded)
         state = (await flows.get(flow_id, counted=False)).state  # a flow without steps, or with joins alone, has ended
         at = f"/v1/flows/{flow_id}"
         headers = {"Location": at, "Link": f'<{at}/events>; rel="monitor"'}
@@ -278,7 +281,7 @@ def _flow(body: FlowRequest, trace: str | None) -> Flow:
     for asked in body.steps:
         step = Step(
             kind=asked.kind,
-            payload=asked.payload,
+            payload=payload.encode({} if asked.payload is None else asked.payload),
             name=asked.name,
             on_failure=asked.on_failure,
             options={"traceparent": trace, **(asked.options.model_dump(exclude_none=True) if asked.options else {})},
@@ -286,3 +289,8 @@ def _flow(body: FlowRequest, trace: str | None) -> Flow:
         )
         flow.include(step, after=asked.after)
     return flow
+
+
+def _as_encoded(kind: str, text: str, options: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+    """Of a step whose payload is JSON text already."""
+    return text, plain_options(options)

@@ -12,6 +12,7 @@ from leasehold import payload
 from leasehold.api import events as stream
 from leasehold.api.answers import Answer, IfMatch, answer, decode_cursor, page, plain, refuse_changed, tagged
 from leasehold.api.auth import Caller, SignedIn
+from leasehold.api.body import off_loop, release_room
 from leasehold.api.idempotency import IdempotencyKey, once
 from leasehold.api.models import (
     ActMade,
@@ -43,7 +44,7 @@ from leasehold.api.services import Services, services_of
 from leasehold.engine import jobs, selections
 from leasehold.engine.database import Database
 from leasehold.engine.scope import Scope
-from leasehold.errors import BadInput, Conflict, NotFound, QuotaExceeded, TooLarge
+from leasehold.errors import BadInput, Conflict, LeaseholdError, NotFound, QuotaExceeded, TooLarge
 from leasehold.job import Enqueued, Job, State
 from leasehold.payload import plain_options
 from leasehold.redact import MASK
@@ -51,6 +52,7 @@ from leasehold.redact import MASK
 routes = router("jobs")
 READ = needs("jobs:read")
 WRITE = needs("jobs:write")
+WRITE_LARGE = needs("jobs:write", large=True)
 _SUMMARY = frozenset({"payload", "result"})
 _WAIT = re.compile(r"(?:^|[,;\s])wait\s*=\s*(\d{1,9})(?:$|[,;\s])", re.IGNORECASE)
 _LONGEST_WAIT = 60
@@ -61,6 +63,22 @@ class _Refused(NamedTuple):
     code: str
     detail: str
     hint: str | None
+
+
+class _Asked(NamedTuple):
+    """A job as it was asked for, for the database."""
+
+    kind: str
+    payload: str | LeaseholdError  # JSON, or why it is none that can be kept
+    options: dict[str, Any]
+    key: str | None
+    force: bool
+
+    @property
+    def text(self) -> str:
+        if isinstance(self.payload, str):
+            return self.payload
+        raise self.payload
 
 
 Limit = Annotated[int, Query(ge=1, le=200)]
@@ -77,23 +95,15 @@ Prefer = Annotated[
     status_code=202,
     response_model=JobMade,
     responses={200: {"model": JobMade, "description": "The key's job was there, or `Prefer: wait` saw the end"}},
-    openapi_extra=WRITE,
+    openapi_extra=WRITE_LARGE,
 )
 async def create(
     request: Request, caller: SignedIn, body: JobRequest, idempotency_key: IdempotencyKey = None, prefer: Prefer = None
 ) -> Response:
     services = services_of(request)
-    if idempotency_key is None:
-        [made] = await _enqueue(services, caller, body, request.state.traceparent)
-        response = _made(made).response()
-    else:
-
-        async def operate(scope: Scope) -> Answer:
-            [made] = await _enqueue_within(services, scope, caller, [body], request.state.traceparent)
-            return _made(made)
-
-        response = await once(request, caller, idempotency_key, operate)
-        services.backend.announce(body.queue)
+    response = await _create(request, caller, body, idempotency_key)
+    body.payload = None  # the wait may be long
+    release_room(request)
     return await _waited(services, caller, response, prefer)
 
 
@@ -102,7 +112,7 @@ async def create(
     operation_id="jobs.create_batch",
     summary="Ask for up to 1000 jobs: all or none, or with `atomic=false` each by itself",
     response_model=BatchMade,
-    openapi_extra=WRITE,
+    openapi_extra=WRITE_LARGE,
 )
 async def create_batch(
     request: Request,
@@ -113,8 +123,10 @@ async def create_batch(
 ) -> Response:
     enqueue = _enqueue_within if atomic else _enqueue_each
 
+    asked = await off_loop(request, lambda: [_asked(job, request.state.traceparent) for job in body.jobs])
+
     async def operate(scope: Scope) -> Answer:
-        made = await enqueue(services_of(request), scope, caller, body.jobs, request.state.traceparent)
+        made = await enqueue(services_of(request), scope, caller, asked)
         return Answer(status=200, value={"data": [plain(job) for job in made]})
 
     response = await once(request, caller, idempotency_key, operate)
@@ -367,26 +379,50 @@ async def _get(request: Request, caller: Caller, job_id: UUID) -> Job:
     return await jobs.get_job(services_of(request).db, caller.tenant, job_id)
 
 
-async def _enqueue(services: Services, caller: Caller, job: JobRequest, trace: str | None) -> list[Enqueued]:
+def _asked(job: JobRequest, trace: str | None) -> _Asked:
+    try:
+        text: str | LeaseholdError = payload.encode(job.payload)
+    except (BadInput, TooLarge) as problem:
+        text = problem
+    options = job.model_dump(exclude={"kind", "payload", "key", "force"}, exclude_none=True)
+    if trace is not None:
+        options.setdefault("traceparent", trace)
+    return _Asked(job.kind, text, plain_options(options), job.key, job.force)
+
+
+async def _create(request: Request, caller: Caller, body: JobRequest, idempotency_key: str | None) -> Response:
+    services = services_of(request)
+    job = await off_loop(request, _asked, body, request.state.traceparent)
+    if idempotency_key is None:
+        [made] = await _enqueue(services, caller, job)
+        return _made(made).response()
+
+    async def operate(scope: Scope) -> Answer:
+        return _made((await _enqueue_within(services, scope, caller, [job]))[0])
+
+    response = await once(request, caller, idempotency_key, operate)
+    services.backend.announce(body.queue)
+    return response
+
+
+async def _enqueue(services: Services, caller: Caller, job: _Asked) -> list[Enqueued]:
     keys = None if job.key is None else [job.key]
     await _require_kinds(services, services.db, caller, [job])
-    return await services.backend.enqueue(
-        caller.tenant, job.kind, [payload.encode(job.payload)], _options(job, trace), keys
-    )
+    return await services.backend.enqueue(caller.tenant, job.kind, [job.text], job.options, keys)
 
 
 async def _enqueue_within(
-    services: Services, scope: Scope, caller: Caller, asked: Sequence[JobRequest], trace: str | None
+    services: Services, scope: Scope, caller: Caller, asked: Sequence[_Asked]
 ) -> list[Enqueued]:
     """One call for all jobs of one kind with the same options, in one order for everybody: keys are locked."""
     await _require_kinds(services, scope, caller, asked)
     groups: dict[tuple[str, str], list[int]] = {}
     for place, job in enumerate(asked):
-        options = payload.encode(_options(job, trace), what="options")
+        options = payload.encode(job.options, what="options")
         groups.setdefault((job.kind, options), []).append(place)
     made: dict[int, Enqueued] = {}
     for (kind, options), places in sorted(groups.items()):
-        payloads = [payload.encode(asked[place].payload) for place in places]
+        payloads = [asked[place].text for place in places]
         keys = [asked[place].key for place in places]
         given = keys if any(keys) else None
         found = await jobs.enqueue_text(scope, caller.tenant, kind, payloads, options, keys=given)
@@ -394,41 +430,34 @@ async def _enqueue_within(
     return [made[place] for place in range(len(asked))]
 
 
-async def _require_kinds(services: Services, db: Database, caller: Caller, asked: Sequence[JobRequest]) -> None:
+async def _require_kinds(services: Services, db: Database, caller: Caller, asked: Sequence[_Asked]) -> None:
     await services.require_kinds(db, caller.tenant, [job.kind for job in asked if not job.force])
 
 
 async def _enqueue_each(
-    services: Services, scope: Scope, caller: Caller, asked: Sequence[JobRequest], trace: str | None
+    services: Services, scope: Scope, caller: Caller, asked: Sequence[_Asked]
 ) -> Sequence[Enqueued | _Refused]:
     """What can be made, and why not the rest. In one order for everybody: keys are locked."""
     places = sorted(range(len(asked)), key=lambda place: (asked[place].kind, asked[place].key or ""))
-    made = await _enqueue_some(services, scope, caller, [asked[place] for place in places], trace)
+    made = await _enqueue_some(services, scope, caller, [asked[place] for place in places])
     by_place = dict(zip(places, made, strict=True))
     return [by_place[place] for place in range(len(asked))]
 
 
 async def _enqueue_some(
-    services: Services, scope: Scope, caller: Caller, asked: Sequence[JobRequest], trace: str | None
+    services: Services, scope: Scope, caller: Caller, asked: Sequence[_Asked]
 ) -> Sequence[Enqueued | _Refused]:
     """All at once if that goes, else half by half: a few bad ones among a thousand do not cost a thousand calls."""
     try:
         async with scope.connection.transaction():  # a savepoint
-            return await _enqueue_within(services, scope, caller, asked, trace)
+            return await _enqueue_within(services, scope, caller, asked)
     except (BadInput, Conflict, NotFound, QuotaExceeded, TooLarge) as problem:
         if len(asked) == 1:
             refusal = of_error(problem)
             return [_Refused(refusal.status_code, refusal.code, str(refusal.detail), refusal.hint)]
     half = len(asked) // 2
-    first = await _enqueue_some(services, scope, caller, asked[:half], trace)
-    return [*first, *await _enqueue_some(services, scope, caller, asked[half:], trace)]
-
-
-def _options(job: JobRequest, trace: str | None) -> dict[str, Any]:
-    options = job.model_dump(exclude={"kind", "payload", "key", "force"}, exclude_none=True)
-    if trace is not None:
-        options.setdefault("traceparent", trace)
-    return plain_options(options)
+    first = await _enqueue_some(services, scope, caller, asked[:half])
+    return [*first, *await _enqueue_some(services, scope, caller, asked[half:])]
 
 
 def _made(job: Enqueued) -> Answer:

@@ -59,6 +59,7 @@ CODES: dict[str, tuple[int, str]] = {
     "too_many_streams": (429, "the tenant has too many streams and waiting requests open"),
     "headers_too_large": (431, "the headers are too many, or too large together"),
     "internal": (500, "a fault of ours; the request id finds it in the log"),
+    "busy": (503, "other large requests are in work; Retry-After says when to come back"),
     "unavailable": (503, "the database does not answer now, or this server lacks a setting that this needs"),
 }
 

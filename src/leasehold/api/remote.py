@@ -15,6 +15,7 @@ from fastapi import Request, Response
 from leasehold import payload
 from leasehold.api.answers import JSON, answer, encode, plain
 from leasehold.api.auth import Caller, SignedIn
+from leasehold.api.body import off_loop
 from leasehold.api.models import Id
 from leasehold.api.problems import Problem
 from leasehold.api.remote_models import (
@@ -46,6 +47,7 @@ from leasehold.redact import redact
 
 routes = router("workers")
 _WORK = needs("work", "operator")
+_WORK_LARGE = needs("work", "operator", large=True)
 #: A claim that waits looks this often whether or not it is woken: jobs whose time has come wake nobody.
 _POLL_SECONDS = 1.0
 _LARGEST = 2**63 - 1
@@ -124,17 +126,11 @@ async def beat(request: Request, caller: SignedIn, worker_id: Id, body: BeatRequ
     operation_id="workers.finish",
     summary="Say how attempts ended; each is accepted or refused by itself",
     response_model=Items,
-    openapi_extra=_WORK,
+    openapi_extra=_WORK_LARGE,
 )
 async def finish(request: Request, caller: SignedIn, worker_id: Id, body: FinishRequest) -> Response:
     _refuse_twice([one.token for one in body.ended])
-    unfit: dict[str, str] = {}
-    fit: list[Ended] = []
-    for one in body.ended:
-        try:
-            fit.append(_ended(one))
-        except (BadInput, TooLarge) as problem:
-            unfit[one.token] = str(problem)
+    fit, unfit = await off_loop(request, _sorted_out, body.ended)
     jobs = [one.job_id for one in body.ended if one.token not in unfit]
     verdicts = await remote.finish(_key(request, caller), worker_id, jobs, fit)
     services_of(request).news.notify()
@@ -146,11 +142,11 @@ async def finish(request: Request, caller: SignedIn, worker_id: Id, body: Finish
     operation_id="workers.say",
     summary="Store progress and log lines of running attempts",
     response_model=Items,
-    openapi_extra=_WORK,
+    openapi_extra=_WORK_LARGE,
 )
 async def say(request: Request, caller: SignedIn, worker_id: Id, body: SayRequest) -> Response:
     key = _key(request, caller)
-    items = [await _said(key, worker_id, one) for one in body.said]
+    items = [await _said(key, worker_id, one, await off_loop(request, _line, one)) for one in body.said]
     services_of(request).news.notify()
     return answer({"data": items})
 
@@ -197,6 +193,18 @@ def _grant(grant: Grant) -> bytes:
     return head[:-1] + b',"payload":' + grant.payload.encode() + b"}"
 
 
+def _sorted_out(reports: Sequence[EndedIn]) -> tuple[list[Ended], dict[str, str]]:
+    """What can be kept, and why not the rest, by token."""
+    fit: list[Ended] = []
+    unfit: dict[str, str] = {}
+    for one in reports:
+        try:
+            fit.append(_ended(one))
+        except (BadInput, TooLarge) as problem:
+            unfit[one.token] = str(problem)
+    return fit, unfit
+
+
 def _ended(one: EndedIn) -> Ended:
     succeeded = one.outcome == "succeeded" and one.result is not None
     return Ended(
@@ -230,9 +238,14 @@ def _lease_lost(token: str) -> Item:
     return Item(token=token, status=409, code="lease_lost", detail=detail)
 
 
-async def _said(key: Key, worker: UUID, one: SaidIn) -> Item:
+def _line(one: SaidIn) -> tuple[str | None, str | None]:
+    """Its message and its fields, redacted."""
     message = None if one.message is None else storable(redact(one.message))[:4000]
-    data = log_fields(one.level, one.fields, ()) if one.type == "log" else None
+    return message, log_fields(one.level, one.fields, ()) if one.type == "log" else None
+
+
+async def _said(key: Key, worker: UUID, one: SaidIn, line: tuple[str | None, str | None]) -> Item:
+    message, data = line
     progress = one.progress if one.type == "progress" else None
     try:
         token = _number(one.token)

@@ -2,14 +2,16 @@
 
 from collections import Counter
 from collections.abc import Callable, Coroutine, Mapping, Sequence, Set
+from functools import cache
 from types import UnionType
 from typing import Annotated, Any, Union, get_args, get_origin
 
 from fastapi import APIRouter, Request, Response
 from fastapi.routing import APIRoute
+from pydantic import TypeAdapter
 
 from leasehold.api.auth import sign_in
-from leasehold.api.body import StrictRequest
+from leasehold.api.body import MOST_BYTES, StrictRequest
 from leasehold.api.here import client_address
 from leasehold.api.problems import Problem
 from leasehold.api.services import read_elsewhere, remember_write, say_age, services_of
@@ -17,12 +19,14 @@ from leasehold.api.services import read_elsewhere, remember_write, say_age, serv
 SCOPES = "x-leasehold-scopes"
 TICKETS = "x-leasehold-tickets"
 ANYBODY = "x-leasehold-anybody"
+LARGE = "x-leasehold-large-body"
 ANY_QUERY = "x-leasehold-any-query"  # others lead here, and add what they like
 
 
-def needs(*scopes: str, tickets: bool = False) -> dict[str, Any]:
-    """What stands in the document of a route: one of these scopes lets a key in."""
-    return {SCOPES: list(scopes)} | ({TICKETS: True} if tickets else {})
+def needs(*scopes: str, tickets: bool = False, large: bool = False) -> dict[str, Any]:
+    """What stands in the document of a route: one of these scopes lets a key in. With ``large``, its body may have
+    ``LEASEHOLD_MAX_BODY_BYTES``, and what is done with it is done by ``off_loop``."""
+    return {SCOPES: list(scopes)} | ({TICKETS: True} if tickets else {}) | ({LARGE: True} if large else {})
 
 
 def anybody() -> dict[str, Any]:
@@ -38,7 +42,23 @@ class Route(APIRoute):
         tickets, any_query = bool(extra.get(TICKETS)), bool(extra.get(ANY_QUERY))
         known = {field.alias: _takes_several(field.field_info.annotation) for field in self.dependant.query_params}
         lists = "GET" in (self.methods or ()) and (self.operation_id or "").endswith(".list")
+        large = bool(extra.get(LARGE))
         conditional = "if-match" in {field.alias for field in self.dependant.header_params}
+
+        @cache
+        def adapter() -> TypeAdapter[Any] | None:
+            """As the framework reads the body; made when a body first needs it."""
+            about = self.body_field.field_info if self.body_field else None
+            if about is None:
+                return None
+            type_: Any = Annotated[about.annotation, about]
+            return TypeAdapter(type_)
+
+        def strict(request: Request) -> StrictRequest:
+            most = services_of(request).settings.max_body_bytes
+            return StrictRequest(
+                request.scope, request.receive, most=most if large else min(most, MOST_BYTES), adapter=adapter
+            )
 
         async def handle(request: Request) -> Response:
             if scopes:
@@ -50,12 +70,12 @@ class Route(APIRoute):
             if not conditional:
                 _refuse_if_match(request)
             if not scopes:
-                return await answer(StrictRequest(request.scope, request.receive))
+                return await answer(strict(request))
             tenant = request.state.caller.tenant_id
             if lists:
                 read_elsewhere(request, tenant)
             try:
-                response = await answer(StrictRequest(request.scope, request.receive))
+                response = await answer(strict(request))
             finally:
                 remember_write(request, tenant)
             say_age(request, response)

@@ -10,6 +10,7 @@ from uuid import UUID
 from fastapi import Request, Response
 
 from leasehold.api.hub import Hub
+from leasehold.api.large import LargeBodies
 from leasehold.api.limits import AddressLimits, Limiter
 from leasehold.api.oidc import Issuer
 from leasehold.api.problems import Problem
@@ -53,6 +54,7 @@ class Services:
     addresses: AddressLimits  # of requests with a key, a session, a ticket or a login link
     sign_ins: AddressLimits  # of what the issuer is asked about: it may be slow
     issuer: Issuer | None  # None: nobody vouches for people here
+    large: LargeBodies
     replica: Replica | None = None
     operator_copy: Database | None = None  # the operator's connections to it
     readings: tuple[Reading, ...] = ()  # where this request reads, if a replica may answer it
@@ -126,6 +128,7 @@ async def open_services(settings: Settings, *, loopback: bool) -> AsyncIterator[
         _issuer(settings) as issuer,
         Hub(db, settings) as hub,
         _objects(settings) as objects,
+        LargeBodies(settings.large_bodies_bytes, largest=settings.max_body_bytes) as large,
         LoopLag() as lag,
         _replica(settings, db, operator_db) as (replica, operator_copy),
     ):
@@ -144,6 +147,7 @@ async def open_services(settings: Settings, *, loopback: bool) -> AsyncIterator[
             addresses=AddressLimits(requests=settings.ip_requests, refusals=settings.ip_refusals),
             sign_ins=AddressLimits(requests=settings.ip_requests, refusals=settings.ip_refusals),
             issuer=issuer,
+            large=large,
             replica=replica,
             operator_copy=operator_copy,
         )

@@ -4,7 +4,7 @@ import io
 import json
 import zipfile
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
 from importlib.resources import files
@@ -53,9 +53,12 @@ def verifier() -> bytes:
     return (files(__package__) / "standalone.py").read_bytes()
 
 
-def unzipped(raw: bytes) -> tuple[Bundle, list[PublicKey]]:
+def unzipped(raw: bytes, *, check: Callable[[bytes], None] | None = None) -> tuple[Bundle, list[PublicKey]]:
+    """``check`` may refuse the parts before they are parsed."""
     with opened(raw) as archive:
         parts = read(archive, {name: f"{name}.json" for name in (*PARTS, "keys")}, what="the bundle")
+    if check:
+        check(b",".join(parts.values()))
     return Bundle(**{name: parts[name] for name in PARTS}), keys_from(parts["keys"])
 
 

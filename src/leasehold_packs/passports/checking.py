@@ -1,6 +1,5 @@
 """The check of bundles, for anybody: parts as JSON, a file, and a page that takes one. Nothing of them is kept."""
 
-import asyncio
 from importlib.resources import files
 from typing import Any, Literal
 from uuid import UUID
@@ -23,8 +22,8 @@ from leasehold_packs.passports.verify import Verdict, verify
 
 _ANYBODY = web.anybody()
 _FORM = "multipart/form-data"
-#: A bundle is packed; what it unpacks to is bounded as well.
-_MOST_BYTES = 4 * 2**20
+#: As of every body of a stranger. A bundle is packed; what it unpacks to is bounded as well.
+_MOST_BYTES = 256 * 2**10
 
 
 @routes.post(
@@ -34,11 +33,11 @@ _MOST_BYTES = 4 * 2**20
     response_model=model.VerdictOut,
     openapi_extra=_ANYBODY,
 )
-async def check(stranger: web.Stranger, body: model.VerifyIn) -> web.Response:
-    made = Bundle(**{name: canonical(getattr(body, name)) for name in PARTS})
+async def check(request: web.Request, stranger: web.Stranger, body: model.VerifyIn) -> web.Response:
+    made = await web.off_loop(request, _bundle, body)
     known, state = await _known(stranger, body.receipt)
     keys = known or (keys_of(body.did) if body.did is not None else [])
-    verdict = await asyncio.to_thread(verify, made, keys)
+    verdict = await web.off_loop(request, verify, made, keys)
     return web.answer(_json(verdict, state))
 
 
@@ -64,14 +63,14 @@ async def check_file(request: web.Request, stranger: web.Stranger) -> web.Respon
     try:
         if content_type.startswith(_FORM):
             raw = file_of(raw, content_type, name="bundle")
-        made, enclosed = await asyncio.to_thread(unzipped, raw)
+        made, enclosed = await web.beside(request, unzipped, raw, check=web.refuse_many_values)
     except PassportError:
         if wants_page:
             return _page(words, nothing_html(words))
         raise
     receipt = _object(made.receipt)
     known, state = await _known(stranger, receipt)
-    verdict = await asyncio.to_thread(verify, made, known or enclosed)
+    verdict = await web.beside(request, verify, made, known or enclosed)
     if not wants_page:
         return web.answer(_json(verdict, state))
     issuer = str(receipt.get("issuer"))
@@ -100,6 +99,10 @@ async def show_asset(asset: Literal["check.js", "verify.js", "passport.js", "ico
     raw = (files("leasehold_packs.passports") / "assets" / asset).read_bytes()
     media_type = "image/svg+xml" if asset.endswith(".svg") else "text/javascript"
     return web.Response(raw, headers={"Cache-Control": "public, max-age=300"}, media_type=media_type)
+
+
+def _bundle(body: model.VerifyIn) -> Bundle:
+    return Bundle(**{name: canonical(getattr(body, name)) for name in PARTS})
 
 
 async def _known(stranger: web.Stranger, receipt: dict[str, Any]) -> tuple[list[PublicKey], str | None]:

@@ -169,10 +169,10 @@ async def revoke_key(tenant: web.Tenant, key_id: str, body: model.RevokeKeyIn) -
     summary="A rule package as a draft; the same name and version again replaces the draft",
     status_code=201,
     response_model=model.PackageOut,
-    openapi_extra=_WRITE,
+    openapi_extra=web.needs("jobs:write", large=True),
 )
-async def add_package(tenant: web.Tenant, body: dict[str, Any]) -> web.Response:
-    checked = await asyncio.to_thread(package, body)
+async def add_package(request: web.Request, tenant: web.Tenant, body: dict[str, Any]) -> web.Response:
+    checked = await web.beside(request, package, body)
     async with tenant.transaction() as tx:
         made = await store_versions.add_package(tx, checked, tenant.actor)
         await tx.log(
