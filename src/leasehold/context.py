@@ -507,6 +507,8 @@ async def _awaited(awaitable: Awaitable[T]) -> T:
 def log_fields(level: str, fields: dict[str, Any], secrets: Sequence[str]) -> str:
     """The fields of a log line as JSON: what is not JSON becomes text, what is too much is left out."""
     try:
+        if _is_beyond(fields, 4 * LOG_FIELDS):  # what takes long to redact would be left out all the same
+            raise TooLarge(f"more than {LOG_FIELDS} characters")
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             plain = TypeAdapter(dict[str, Any]).dump_python(fields, mode="json", fallback=str)
@@ -518,3 +520,17 @@ def log_fields(level: str, fields: dict[str, Any], secrets: Sequence[str]) -> st
     except Exception as problem:
         why = storable(redact(words_of(problem), secrets=secrets))[:200]
         return payload.encode({"level": level, "fields": f"left out: {why}"}, what="log line")
+
+
+def _is_beyond(fields: dict[str, Any], most: int) -> bool:
+    """Whether the texts and values in it are more than so many characters. Looks no further than that."""
+    stack: list[Any] = [fields]
+    while stack and most >= 0:
+        part = stack.pop()
+        if isinstance(part, dict):
+            most -= sum(len(name) for name in part if isinstance(name, str))
+            stack += part.values()
+        elif isinstance(part, list | tuple):
+            stack += part
+        most -= len(part) if isinstance(part, str) else 1
+    return most < 0

@@ -14,10 +14,13 @@ LIMIT = 16 * 1024 * 1024
 _JSON = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
 
 
-def encode(value: Any, *, what: str = "payload") -> str:
-    """JSON text of ``value``, or BadInput that says what is wrong with it."""
+def encode(value: Any, *, what: str = "payload", in_turns: bool = False) -> str:
+    """JSON text of ``value``, or BadInput that says what is wrong with it.
+
+    ``in_turns`` is slower, and lets other threads have their turn between two values.
+    """
     try:
-        text = _JSON.encode(value)
+        text = "".join(_JSON.iterencode(value)) if in_turns else _JSON.encode(value)
         size = len(text) if text.isascii() else len(text.encode())
         if "\\u0000" in text and _holds_nul(value):
             raise ValueError("it holds a NUL character, which PostgreSQL cannot keep")

@@ -49,6 +49,8 @@ class Measured:
         try:
             yield found
         finally:
+            for _ in range(2):  # the turn that sent the answer is over
+                asyncio.run_coroutine_threadsafe(asyncio.sleep(0), self._loop).result()
             self._is_over.set()
             ticking.join()
         found.append(Measures(turn_ms=self._loop.longest_turn * 1000, held_ms=self._held * 1000))

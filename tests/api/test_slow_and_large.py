@@ -289,7 +289,12 @@ async def test_large_bodies_wait_for_room_and_a_tenant_has_half_of_it(
     settings = settings_of(cell, port=0, large_bodies_bytes=400_000, max_body_bytes=200_000)
     taken = asyncio.Semaphore(0)
     take = Room.take
-    monkeypatch.setattr(Room, "take", lambda room: (take(room), taken.release()))
+
+    def taking(room: Room) -> None:
+        take(room)
+        taken.release()
+
+    monkeypatch.setattr(Room, "take", taking)
 
     def asked(who: Key, size: int) -> tuple[bytes, bytes]:
         body = b'{"kind":"t.work","payload":"' + b"x" * size + b'"}'

@@ -10,11 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from leasehold import payload
 from leasehold.api import bare_app
 from leasehold.api.body import MOST_BYTES, MOST_VALUES, _values, refuse_many_values
 from leasehold.api.openapi import document
 from leasehold.api.problems import Problem
 from leasehold.api.route import LARGE, SCOPES
+from leasehold.engine.database import Role
+from leasehold.engine.jobs import enqueue
 from leasehold.packs import discover
 from tests.api.conftest import Keys, bearer, make_key, problem, settings_of
 from tests.api.measured import Measured, Measures, measured
@@ -88,14 +91,18 @@ def bodies(method: str, path: str) -> Iterator[tuple[str, bytes]]:
 
 
 @pytest.fixture(scope="module")
-def server(cluster: Cluster) -> Iterator[tuple[Measured, Keys, str]]:
-    """Measured, on a database with the packs; keys of each kind, and a token of a person."""
-    cell, keys, token = asyncio.run(_filled(cluster))
-    try:
-        with measured(settings_of(cell, port=0, ip_requests=1_000_000), PACKS) as found:
-            yield found, keys, token
-    finally:
-        asyncio.run(cell.give_back())
+def filled(cluster: Cluster) -> Iterator[tuple[Cell, Keys, str]]:
+    """A database with the packs, keys of each kind, and a token of a person."""
+    found = asyncio.run(_filled(cluster))
+    yield found
+    asyncio.run(found[0].give_back())
+
+
+@pytest.fixture(scope="module")
+def server(filled: tuple[Cell, Keys, str]) -> Iterator[tuple[Measured, Keys, str]]:
+    cell, keys, token = filled
+    with measured(settings_of(cell, port=0, ip_requests=1_000_000), PACKS) as found:
+        yield found, keys, token
 
 
 async def _filled(cluster: Cluster) -> tuple[Cell, Keys, str]:
@@ -195,14 +202,41 @@ def test_a_large_payload_is_kept_as_it_was(server: tuple[Measured, Keys, str]) -
         problem(other, 422, "key_reused")
 
 
+def test_a_long_list_of_large_jobs_is_not_read_to_be_left_out(server: tuple[Measured, Keys, str]) -> None:
+    at, keys, _ = server
+    jobs = [{"kind": "t.large", "payload": {"n": n, "text": "x" * 100_000}} for n in range(100)]
+    with httpx.Client(base_url=at.url, headers=bearer(keys.b), timeout=PATIENCE_SECONDS) as client:
+        assert client.post("/v1/jobs:batch", json={"jobs": jobs}).status_code == 200
+        with at.measuring() as measures:
+            listed = client.get("/v1/jobs", params={"kind": "t.large", "limit": 200}).json()["data"]
+        assert len(listed) == 100
+        assert "payload" not in listed[0]
+        assert max(measures[0].turn_ms, measures[0].held_ms) < MOST_MS
+
+
+async def test_what_a_program_kept_without_a_bound_is_told_without_being_read(
+    server: tuple[Measured, Keys, str], filled: tuple[Cell, Keys, str]
+) -> None:
+    """A program with a connection of its own enqueues what no body may be."""
+    at, keys, _ = server
+    value = {"arrays": [[]] * 500_000, "large": 10**400}
+    cell = filled[0]
+    async with cell.database(Role.API, connections=1) as db:
+        [job] = await enqueue(db, cell.tenant_a, "t.work", [payload.encode(value)], {})
+    async with httpx.AsyncClient(base_url=at.url, headers=bearer(keys.a), timeout=PATIENCE_SECONDS) as client:
+        with at.measuring() as measures:
+            found = await client.get(f"/v1/jobs/{job.job_id}")
+        assert found.json()["payload"] == value
+        assert found.headers["etag"]
+        assert max(measures[0].turn_ms, measures[0].held_ms) < MOST_MS
+
+
 # -- counting -------------------------------------------------------------------------------------------------------
 
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(alphabet='\\"[]{},a\n😀', max_size=8),
-    lambda inner: (
-        st.lists(inner, max_size=5) | st.dictionaries(st.text(alphabet='\\",[', max_size=3), inner, max_size=5)
-    ),
-    max_leaves=40,
+TEXTS = st.text(alphabet='\\"[]{},a\n😀', max_size=8)
+FLAT = st.none() | st.booleans() | st.integers() | TEXTS
+JSON: st.SearchStrategy[Any] = st.deferred(
+    lambda: FLAT | st.lists(JSON, max_size=4) | st.dictionaries(TEXTS, JSON, max_size=4)
 )
 
 

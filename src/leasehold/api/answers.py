@@ -10,13 +10,15 @@ from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from enum import Enum
 from typing import Annotated, Any
-from uuid import UUID
+from uuid import UUID, uuid4
 
 from fastapi import Header, Request, Response
 
 from leasehold.errors import Changed
+from leasehold.payload import decode
 
 JSON = "application/json"
+_LONG = 64 * 1024
 _REVISION = re.compile(r'"([0-9]{1,9})\.[0-9a-f]{32}"', re.ASCII)
 
 IfMatch = Annotated[
@@ -114,11 +116,38 @@ def plain(value: Any, *, without: frozenset[str] = frozenset()) -> dict[str, Any
     return {name: getattr(value, name) for name in names if name not in without}
 
 
+@dataclass(frozen=True, slots=True)
+class JsonText:
+    """JSON as PostgreSQL wrote it: it goes into an answer as it is."""
+
+    text: str
+
+
+def read_json(text: str | None) -> Any:
+    """The value of JSON that PostgreSQL kept. A long text is not read: that may take longer than others can wait."""
+    return JsonText(text) if text and len(text) > _LONG else decode(text)
+
+
 def encode(value: Any) -> bytes:
+    kept: list[str] = []
+    mark = ""
+
+    def plainly(part: Any) -> Any:
+        nonlocal mark
+        if not isinstance(part, JsonText):
+            return _plain(part)
+        mark = mark or uuid4().hex
+        kept.append(part.text)
+        return mark
+
     try:
-        text = json.dumps(value, default=_plain, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+        text = json.dumps(value, default=plainly, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     except ValueError:  # numbers that PostgreSQL keeps and a double cannot hold
-        text = json.dumps(_finite(value), default=_plain, ensure_ascii=False, separators=(",", ":"))
+        kept.clear()
+        text = json.dumps(_finite(value), default=plainly, ensure_ascii=False, separators=(",", ":"))
+    if kept:
+        around = text.split(f'"{mark}"')
+        text = "".join(part for pair in zip(around, [*kept, ""], strict=True) for part in pair)
     return text.encode("utf-8", "backslashreplace")
 
 

@@ -102,9 +102,14 @@ async def read_body(request: Request, most: int) -> bytes:
 
 async def off_loop(request: Request, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     """What the function gives; beside the event loop if the body of the request could make it slow."""
-    if getattr(request.state, "body_bytes", 0) <= _QUICK_BYTES:
+    if is_quick(request):
         return function(*args, **kwargs)
     return await beside(request, function, *args, **kwargs)
+
+
+def is_quick(request: Request) -> bool:
+    """Whether the body of the request is so small that nothing takes long that is done with it."""
+    return getattr(request.state, "body_bytes", 0) <= _QUICK_BYTES
 
 
 async def beside(request: Request, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
@@ -169,7 +174,7 @@ def _values(text: bytes) -> int:
 def _understood(text: bytes, adapter: Adapter, *, is_kept: bool) -> tuple[Any, bytes]:
     """The value of a body, of its type if that is right, and a digest for whoever keeps the answer."""
     value = parse(text)
-    digest = hashlib.sha256(json.dumps(value, sort_keys=True).encode()).digest() if is_kept else b""
+    digest = _digest(value, in_turns=len(text) > LARGE_BYTES) if is_kept else b""
     type_ = adapter() if len(text) > _FEW_FAULTS_BYTES else None
     if type_ is None:
         return value, digest
@@ -180,6 +185,16 @@ def _understood(text: bytes, adapter: Adapter, *, is_kept: bool) -> tuple[Any, b
         if problem.error_count() > _MOST_FAULTS:
             raise Problem("invalid", f"the body has {problem.error_count()} faults, too many to tell") from None
         return value, digest
+
+
+def _digest(value: Any, *, in_turns: bool) -> bytes:
+    """The same for the same value, however it was written."""
+    if not in_turns:
+        return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).digest()
+    found = hashlib.sha256()
+    for part in json.JSONEncoder(sort_keys=True).iterencode(value):
+        found.update(part.encode())
+    return found.digest()
 
 
 async def _room(request: Request, size: int) -> Room:

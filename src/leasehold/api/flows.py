@@ -10,7 +10,7 @@ from leasehold import payload
 from leasehold.api import events as stream
 from leasehold.api.answers import Answer, answer, decode_cursor, page, plain, tagged
 from leasehold.api.auth import Caller, SignedIn
-from leasehold.api.body import off_loop
+from leasehold.api.body import is_quick, off_loop
 from leasehold.api.idempotency import IdempotencyKey, once
 from leasehold.api.models import (
     Approvals,
@@ -60,7 +60,7 @@ Limit = Annotated[int, Query(ge=1, le=200)]
 async def create(
     request: Request, caller: SignedIn, body: FlowRequest, idempotency_key: IdempotencyKey = None
 ) -> Response:
-    flow = await off_loop(request, _flow, body, request.state.traceparent)
+    flow = await off_loop(request, _flow, body, request.state.traceparent, in_turns=not is_quick(request))
     if not body.force:
         services = services_of(request)
         await services.require_kinds(services.db, caller.tenant, {step.kind for step in body.steps})
@@ -276,12 +276,12 @@ def _flows(request: Request, caller: Caller, db: Database | None = None) -> engi
     return engine.Flows(db or services_of(request).db, caller.tenant, lambda: None)
 
 
-def _flow(body: FlowRequest, trace: str | None) -> Flow:
+def _flow(body: FlowRequest, trace: str | None, *, in_turns: bool) -> Flow:
     flow = Flow(body.name, deadline=body.deadline or body.deadline_s)
     for asked in body.steps:
         step = Step(
             kind=asked.kind,
-            payload=payload.encode({} if asked.payload is None else asked.payload),
+            payload=payload.encode({} if asked.payload is None else asked.payload, in_turns=in_turns),
             name=asked.name,
             on_failure=asked.on_failure,
             options={"traceparent": trace, **(asked.options.model_dump(exclude_none=True) if asked.options else {})},

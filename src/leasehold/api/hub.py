@@ -16,6 +16,7 @@ from types import TracebackType
 from typing import Self
 from uuid import UUID
 
+from leasehold.api.answers import read_json
 from leasehold.api.feed import Feed
 from leasehold.api.follower import POLL_SECONDS, TICK_SECONDS, Follower
 from leasehold.api.problems import Problem
@@ -181,7 +182,7 @@ class Hub:
         with self.follow(tenant, job_id) as follower:
             head = await self.begin(tenant, job_id)
             if head.ended:
-                return await jobs.get_job(self._db, tenant, job_id)
+                return await jobs.get_job(self._db, tenant, job_id, read_json)
             try:
                 async with asyncio.timeout(seconds):
                     while (news := await follower.next(seconds)) is not None:

@@ -10,9 +10,9 @@ from fastapi import Header, Query, Request, Response
 
 from leasehold import payload
 from leasehold.api import events as stream
-from leasehold.api.answers import Answer, IfMatch, answer, decode_cursor, page, plain, refuse_changed, tagged
+from leasehold.api.answers import Answer, IfMatch, answer, decode_cursor, page, plain, read_json, refuse_changed, tagged
 from leasehold.api.auth import Caller, SignedIn
-from leasehold.api.body import off_loop, release_room
+from leasehold.api.body import is_quick, off_loop, release_room
 from leasehold.api.idempotency import IdempotencyKey, once
 from leasehold.api.models import (
     ActMade,
@@ -123,7 +123,8 @@ async def create_batch(
 ) -> Response:
     enqueue = _enqueue_within if atomic else _enqueue_each
 
-    asked = await off_loop(request, lambda: [_asked(job, request.state.traceparent) for job in body.jobs])
+    trace, in_turns = request.state.traceparent, not is_quick(request)
+    asked = await off_loop(request, lambda: [_asked(job, trace, in_turns=in_turns) for job in body.jobs])
 
     async def operate(scope: Scope) -> Answer:
         made = await enqueue(services_of(request), scope, caller, asked)
@@ -163,7 +164,7 @@ async def list_(
         "created_after": created_after,
         "created_before": created_before,
     }
-    found = await jobs.list_jobs(
+    found = await jobs.list_jobs_briefly(
         services_of(request).db, caller.tenant, plain_options(filters), before=decode_cursor(cursor), limit=limit + 1
     )
     return page(request, found, limit=limit, last="job_id", without=_SUMMARY)
@@ -372,16 +373,16 @@ def _shown(caller: Caller, job: Job) -> dict[str, Any]:
 async def _check_unchanged(scope: Scope, caller: Caller, job_id: UUID, if_match: str | None) -> None:
     if if_match is not None:
         await jobs.lock_job(scope, caller.tenant, job_id)
-        refuse_changed(if_match, plain(await jobs.get_job(scope, caller.tenant, job_id)))
+        refuse_changed(if_match, plain(await jobs.get_job(scope, caller.tenant, job_id, read_json)))
 
 
 async def _get(request: Request, caller: Caller, job_id: UUID) -> Job:
-    return await jobs.get_job(services_of(request).db, caller.tenant, job_id)
+    return await jobs.get_job(services_of(request).db, caller.tenant, job_id, read_json)
 
 
-def _asked(job: JobRequest, trace: str | None) -> _Asked:
+def _asked(job: JobRequest, trace: str | None, *, in_turns: bool) -> _Asked:
     try:
-        text: str | LeaseholdError = payload.encode(job.payload)
+        text: str | LeaseholdError = payload.encode(job.payload, in_turns=in_turns)
     except (BadInput, TooLarge) as problem:
         text = problem
     options = job.model_dump(exclude={"kind", "payload", "key", "force"}, exclude_none=True)
@@ -392,7 +393,7 @@ def _asked(job: JobRequest, trace: str | None) -> _Asked:
 
 async def _create(request: Request, caller: Caller, body: JobRequest, idempotency_key: str | None) -> Response:
     services = services_of(request)
-    job = await off_loop(request, _asked, body, request.state.traceparent)
+    job = await off_loop(request, _asked, body, request.state.traceparent, in_turns=not is_quick(request))
     if idempotency_key is None:
         [made] = await _enqueue(services, caller, job)
         return _made(made).response()
@@ -411,9 +412,7 @@ async def _enqueue(services: Services, caller: Caller, job: _Asked) -> list[Enqu
     return await services.backend.enqueue(caller.tenant, job.kind, [job.text], job.options, keys)
 
 
-async def _enqueue_within(
-    services: Services, scope: Scope, caller: Caller, asked: Sequence[_Asked]
-) -> list[Enqueued]:
+async def _enqueue_within(services: Services, scope: Scope, caller: Caller, asked: Sequence[_Asked]) -> list[Enqueued]:
     """One call for all jobs of one kind with the same options, in one order for everybody: keys are locked."""
     await _require_kinds(services, scope, caller, asked)
     groups: dict[tuple[str, str], list[int]] = {}

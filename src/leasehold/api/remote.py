@@ -15,7 +15,7 @@ from fastapi import Request, Response
 from leasehold import payload
 from leasehold.api.answers import JSON, answer, encode, plain
 from leasehold.api.auth import Caller, SignedIn
-from leasehold.api.body import off_loop
+from leasehold.api.body import is_quick, off_loop
 from leasehold.api.models import Id
 from leasehold.api.problems import Problem
 from leasehold.api.remote_models import (
@@ -130,7 +130,7 @@ async def beat(request: Request, caller: SignedIn, worker_id: Id, body: BeatRequ
 )
 async def finish(request: Request, caller: SignedIn, worker_id: Id, body: FinishRequest) -> Response:
     _refuse_twice([one.token for one in body.ended])
-    fit, unfit = await off_loop(request, _sorted_out, body.ended)
+    fit, unfit = await off_loop(request, _sorted_out, body.ended, in_turns=not is_quick(request))
     jobs = [one.job_id for one in body.ended if one.token not in unfit]
     verdicts = await remote.finish(_key(request, caller), worker_id, jobs, fit)
     services_of(request).news.notify()
@@ -193,24 +193,24 @@ def _grant(grant: Grant) -> bytes:
     return head[:-1] + b',"payload":' + grant.payload.encode() + b"}"
 
 
-def _sorted_out(reports: Sequence[EndedIn]) -> tuple[list[Ended], dict[str, str]]:
+def _sorted_out(reports: Sequence[EndedIn], *, in_turns: bool) -> tuple[list[Ended], dict[str, str]]:
     """What can be kept, and why not the rest, by token."""
     fit: list[Ended] = []
     unfit: dict[str, str] = {}
     for one in reports:
         try:
-            fit.append(_ended(one))
+            fit.append(_ended(one, in_turns=in_turns))
         except (BadInput, TooLarge) as problem:
             unfit[one.token] = str(problem)
     return fit, unfit
 
 
-def _ended(one: EndedIn) -> Ended:
+def _ended(one: EndedIn, *, in_turns: bool) -> Ended:
     succeeded = one.outcome == "succeeded" and one.result is not None
     return Ended(
         token=_number(one.token),
         outcome=one.outcome,
-        result=payload.encode(one.result, what="result") if succeeded else None,
+        result=payload.encode(one.result, what="result", in_turns=in_turns) if succeeded else None,
         error=None if one.error is None or one.outcome == "succeeded" else _error(one.error),
         delay_s=one.delay_s,
     )

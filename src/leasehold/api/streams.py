@@ -68,7 +68,7 @@ async def all_events(
     services = services_of(request)
 
     async def state() -> dict[str, Any]:
-        newest = await jobs.list_jobs(services.db, caller.tenant, {}, limit=_NEWEST)
+        newest = await jobs.list_jobs_briefly(services.db, caller.tenant, {}, limit=_NEWEST)
         flows = await Flows(services.db, caller.tenant, lambda: None).list(limit=_NEWEST)
         return {"data": [plain(job, without=_LEFT_OUT) for job in newest], "flows": [plain(flow) for flow in flows]}
 

@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
+from leasehold.api.answers import read_json
 from leasehold.engine import jobs, watch
 from leasehold.engine.database import Database
 from leasehold.engine.flows import FlowInfo, Flows
@@ -27,6 +28,10 @@ def has_ended(one: Job | FlowInfo) -> bool:
     return one.state in _ENDED
 
 
+async def _job(db: Database, tenant: UUID, job_id: UUID) -> Job:
+    return await jobs.get_job(db, tenant, job_id, read_json)
+
+
 async def _flow(db: Database, tenant: UUID, flow_id: UUID) -> FlowInfo:
     return await Flows(db, tenant, lambda: None).get(flow_id)
 
@@ -35,5 +40,5 @@ async def _uncounted_flow(db: Database, tenant: UUID, flow_id: UUID) -> FlowInfo
     return await Flows(db, tenant, lambda: None).get(flow_id, counted=False)
 
 
-JOB = Subject(word="job", heads=watch.job_heads, own=jobs.get_job, get=jobs.get_job)
+JOB = Subject(word="job", heads=watch.job_heads, own=_job, get=_job)
 FLOW = Subject(word="flow", heads=watch.flow_heads, own=_uncounted_flow, get=_flow)

@@ -1,6 +1,6 @@
 """Jobs: ask for them, run them, look at them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -165,8 +165,9 @@ async def append_event(
     return int(await db.value("append_event", token, type_, message, progress, data))
 
 
-async def get_job(db: Database, tenant: UUID, job_id: UUID) -> Job:
-    return Job.from_row((await db.call("get_job", job_id, tenant=tenant))[0])
+async def get_job(db: Database, tenant: UUID, job_id: UUID, read: Callable[[str | None], Any] = payload.decode) -> Job:
+    """``read`` is what makes values of its payload, result and error."""
+    return Job.from_row((await db.call("get_job", job_id, tenant=tenant))[0], read)
 
 
 async def list_jobs(
@@ -174,6 +175,15 @@ async def list_jobs(
 ) -> list[Job]:
     """Newest first. Filters: state, kind, queue, tag, key, created_after, created_before."""
     rows = await db.call("list_jobs", payload.encode(filters, what="filter"), before, limit, tenant=tenant)
+    return [Job.from_row(row, payload.shown) for row in rows]
+
+
+async def list_jobs_briefly(
+    db: Database, tenant: UUID, filters: Mapping[str, Any], *, before: UUID | None = None, limit: int = 50
+) -> list[Job]:
+    """The same without payloads and results: a page of them may be gigabytes."""
+    asked = payload.encode(filters, what="filter")
+    rows = await db.call("list_jobs_briefly", asked, before, limit, tenant=tenant)
     return [Job.from_row(row, payload.shown) for row in rows]
 
 

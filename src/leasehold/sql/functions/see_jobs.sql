@@ -1,4 +1,4 @@
--- These jobs as a person wants to see them, newest first: those of the tenant, or all for the operator.
+-- These jobs as a person wants to see them in a list, without payloads and results, newest first: those of the tenant, or all for the operator.
 create or replace function leasehold.see_jobs(p_jobs uuid[]) returns setof leasehold.job_view
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
@@ -15,7 +15,7 @@ begin
       where j.job_id = any(p_jobs) and (v_tenant is null or j.tenant_id = v_tenant)
       group by j.tenant_id
     ) owner
-    cross join lateral leasehold.view_jobs(owner.tenant_id, owner.jobs) v
+    cross join lateral leasehold.view_jobs_briefly(owner.tenant_id, owner.jobs) v
     order by v.job_id desc;
 end
 $$;
