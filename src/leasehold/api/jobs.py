@@ -388,7 +388,7 @@ def _asked(job: JobRequest, trace: str | None, *, in_turns: bool) -> _Asked:
     options = job.model_dump(exclude={"kind", "payload", "key", "force"}, exclude_none=True)
     if trace is not None:
         options.setdefault("traceparent", trace)
-    return _Asked(job.kind, text, plain_options(options), job.key, job.force)
+    return _Asked(job.kind, text, plain_options(options), job.key, bool(job.force))
 
 
 async def _create(request: Request, caller: Caller, body: JobRequest, idempotency_key: str | None) -> Response:
