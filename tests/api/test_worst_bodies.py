@@ -96,6 +96,7 @@ def filled(cluster: Cluster) -> Iterator[tuple[Cell, Keys, str]]:
     found = asyncio.run(_filled(cluster))
     yield found
     asyncio.run(found[0].give_back())
+    found[0].cluster.databases.close()
 
 
 @pytest.fixture(scope="module")
