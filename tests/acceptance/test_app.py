@@ -95,7 +95,7 @@ async def test_an_attempt_that_takes_too_long_is_ended(cell: Cell, shop: Path) -
 async def test_a_job_of_a_kind_that_no_worker_knows_waits_uncounted(cell: Cell, shop: Path, api_db: Database) -> None:
     with started("worker", "shop:app", env=settings(cell), cwd=shop) as worker:
         worker.said("worker started")
-        leasehold("run", "other.kind", env=settings(cell))
+        leasehold("run", "other.kind", "--force", env=settings(cell))
         client = Client(Backend(Settings(), api_db), cell.tenant_a)
         [job] = await eventually(lambda: client.list_jobs(state="scheduled"), what="the job given back")
         assert worker.stopped().code == 0

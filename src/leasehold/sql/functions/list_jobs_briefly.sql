@@ -1,4 +1,4 @@
--- The newest jobs of the current tenant without payloads and results, newest first; p_before is the last id of the page before.
+-- The newest jobs of the current tenant without results and large payloads; p_before is the last id of the page before.
 -- Filter: state, kind, queue, tag, key, created_after, created_before.
 create or replace function leasehold.list_jobs_briefly(p_filter jsonb default '{}', p_before uuid default null, p_limit integer default 50)
 returns setof leasehold.job_view

@@ -1,4 +1,4 @@
--- These jobs as a person wants to see them in a list, without payloads and results, newest first: those of the tenant, or all for the operator.
+-- These jobs as a person wants to see them in a list, newest first: those of the tenant, or all for the operator.
 create or replace function leasehold.see_jobs(p_jobs uuid[]) returns setof leasehold.job_view
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp

@@ -1,4 +1,4 @@
--- These jobs of this tenant as a list shows them: without payloads and results, which may be large.
+-- These jobs of this tenant as a list shows them: without results, and with small payloads alone.
 create or replace function leasehold.view_jobs_briefly(p_tenant uuid, p_jobs uuid[]) returns setof leasehold.job_view
 language sql stable
 set search_path = pg_catalog, pg_temp
@@ -6,7 +6,7 @@ as $$
   select
     j.job_id, j.tenant_id, j.kind, j.queue, j.priority,
     w.state, coalesce(w.attempt, a.attempt, 0::smallint), coalesce(w.max_attempts, j.max_attempts),
-    null::jsonb, null::jsonb,
+    case when pg_column_compression(j.payload) is null and pg_column_size(j.payload) < 1000 then j.payload end, null::jsonb,
     coalesce(o.error, a.error), e.progress, e.message,
     j.created_at, case when w.place = 'deferred' then w.until else j.run_at end,
     coalesce(w.started_at, a.started_at), o.finished_at, j.expires_at,
