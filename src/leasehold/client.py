@@ -16,7 +16,7 @@ from leasehold.engine.connect import target
 from leasehold.engine.database import Database, Role
 from leasehold.engine.group_commit import GroupCommit
 from leasehold.engine.selections import Selection
-from leasehold.engine.wakeups import Notifier
+from leasehold.engine.wakeups import NEWS_SECONDS, Notifier, news_channel
 from leasehold.job import Attempt, Enqueued, Event, Job, LogLine, Reason, State
 from leasehold.options import plain
 from leasehold.payload import plain_options
@@ -38,6 +38,7 @@ class Backend:
         self._settings = settings
         self.db = db or Database(target(settings, Role.API), fair=True)
         self._notifier = Notifier(self.db)
+        self._news = Notifier(self.db, channel=news_channel(self.db.target.schema), every_s=NEWS_SECONDS)
         self._group = GroupCommit(self.db, self._notifier)
         self._broker = Broker(settings) if settings.amqp_url else None
         self._clients: dict[str | UUID | None, Client] = {}  # of tenants that were asked for
@@ -52,6 +53,7 @@ class Backend:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         await self._notifier.close()
+        await self._news.close()
         if self._broker:
             await self._broker.__aexit__(kind, error, trace)
         await self.db.__aexit__(kind, error, trace)
@@ -107,6 +109,9 @@ class Backend:
             if job.created and job.state is not State.SCHEDULED:
                 self.announce(queue, woken=woken)
                 break
+        else:
+            if any(job.created for job in made):
+                self._news.notify()  # to the leader, who sees to it in time
         return made
 
     async def _enqueue_traced(
@@ -133,6 +138,7 @@ class Backend:
     async def send_waiting(self) -> None:
         """Send the wake-ups that wait, before this process sleeps."""
         await self._notifier.close()
+        await self._news.close()
 
     async def _find(self, tenant: str | UUID | None) -> "Client":
         named = tenant or self._settings.tenant

@@ -174,7 +174,9 @@ class Settings:
     slots: int = _setting(300, _count, "a whole number from 1: attempts a worker runs at once")
     lease_seconds: float = _setting(60.0, _seconds, "seconds of silence after which a worker's leases are taken")
     beat_seconds: float = _setting(20.0, _seconds, "seconds between a worker's beats, at most half of the lease")
-    poll_seconds: float = _setting(1.0, _seconds, "seconds between two looks for work")
+    poll_seconds: float = _setting(
+        1.0, _seconds, "seconds between two looks for work where no wake-ups arrive; else 15 to 30"
+    )
     history_days: int = _setting(90, _count, "days that ended jobs, their attempts and events are kept")
     result_days: int = _setting(7, _count, "days that results are kept")
     body_days: int = _setting(90, _count, "days that bodies are kept which handlers put")

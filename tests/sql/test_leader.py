@@ -6,7 +6,7 @@ import random
 import asyncpg
 import pytest
 
-from leasehold.engine import jobs, upkeep
+from leasehold.engine import jobs, upkeep, workers
 from leasehold.engine.database import Database, Role
 from leasehold.worker import leader as leader_module
 from leasehold.worker.leader import Leader, Snapshot, TokenWalk, Walk
@@ -127,13 +127,28 @@ async def test_upkeep_with_nothing_to_do_takes_no_transaction_ids(cell: Cell, wo
             assert await connection.fetchval("select pg_current_xact_id_if_assigned()::text") is None, function
 
 
-async def test_only_one_worker_has_the_duty_until_it_falls_silent(cell: Cell, worker_db: Database) -> None:
+async def test_only_one_worker_leads_until_it_falls_silent_and_beats_tell(cell: Cell, worker_db: Database) -> None:
     first, second = await register(worker_db), await register(worker_db)
-    assert await upkeep.take_duty(worker_db, "leader", first, 3)
-    assert not await upkeep.take_duty(worker_db, "leader", second, 3)
-    assert await upkeep.take_duty(worker_db, "leader", first, 3)
-    await cell.pass_time(4)
-    assert await upkeep.take_duty(worker_db, "leader", second, 3)
+    assert not (await workers.beat_and_watch(worker_db, second))[1]
+    assert (await upkeep.lead(worker_db, first, 3)).leads
+    assert not (await upkeep.lead(worker_db, second, 3)).leads
+    assert (await workers.beat_and_watch(worker_db, second))[1]
+    await cell.pass_time(2)
+    assert (await upkeep.lead(worker_db, first, 3)).leads, "renewed"
+    await cell.pass_time(2)
+    assert not (await upkeep.lead(worker_db, second, 3)).leads
+    await cell.pass_time(2)
+    assert not (await workers.beat_and_watch(worker_db, second))[1]
+    assert (await upkeep.lead(worker_db, second, 3)).leads
+
+
+async def test_a_look_of_the_leader_that_keeps_its_lead_takes_no_transaction_id(worker_db: Database) -> None:
+    """An idle system writes no more than beats, and now and then the lead."""
+    worker = await register(worker_db)
+    await upkeep.lead(worker_db, worker, 3000)
+    async with worker_db.transaction() as connection:
+        assert (await worker_db.call("lead", worker, 3000.0, connection=connection))[0]["leads"]
+        assert await connection.fetchval("select pg_current_xact_id_if_assigned()::text") is None
 
 
 async def test_the_token_floor_waits_for_open_claims(cell: Cell, worker_db: Database) -> None:

@@ -211,11 +211,11 @@ async def test_a_new_worker_begins_its_upkeep_in_the_first_lull(
     started: list[str] = []
     app = noting(started)
 
-    async def promote(db: Database, limit: int = 1000) -> int:
+    async def make_partitions(db: Database, days_ahead: int = 3) -> int:
         started.append("upkeep")
         return 0
 
-    monkeypatch.setattr(upkeep, "promote", promote)
+    monkeypatch.setattr(upkeep, "make_partitions", make_partitions)
     for _ in range(waiting):
         await shop.enqueue("t.work")
 

@@ -19,14 +19,16 @@ class Waiting:
         self.over = True
         self.woken.set()
 
-    async def wait(self, seconds: float) -> None:
-        """Until it is woken, or so long."""
+    async def wait(self, seconds: float) -> bool:
+        """Until it is woken, or so long; whether it was."""
         try:
             async with asyncio.timeout(seconds):
                 await self.woken.wait()
         except TimeoutError:
             pass
+        was_woken = self.woken.is_set()
         self.woken.clear()
+        return was_woken
 
 
 class Ready:

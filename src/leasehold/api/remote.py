@@ -3,6 +3,7 @@
 The key decides whose jobs: a tenant's key is granted jobs of that tenant alone, one of the installation those of all.
 """
 
+import random
 import time
 from collections import Counter
 from collections.abc import Sequence
@@ -18,6 +19,7 @@ from leasehold.api.auth import Caller, SignedIn
 from leasehold.api.body import is_quick, off_loop
 from leasehold.api.models import Id
 from leasehold.api.problems import Problem
+from leasehold.api.ready import Waiting
 from leasehold.api.remote_models import (
     Beaten,
     BeatRequest,
@@ -48,8 +50,9 @@ from leasehold.redact import redact
 routes = router("workers")
 _WORK = needs("work", "operator")
 _WORK_LARGE = needs("work", "operator", large=True)
-#: A claim that waits looks this often whether or not it is woken: jobs whose time has come wake nobody.
+#: A claim that waits looks this often whether or not it is woken; and where wake-ups reach the server.
 _POLL_SECONDS = 1.0
+_HEARING_POLL_SECONDS = (10.0, 30.0)
 _LARGEST = 2**63 - 1
 
 
@@ -101,12 +104,23 @@ async def claim(request: Request, caller: SignedIn, worker_id: Id, body: ClaimRe
             left = until - time.monotonic()
             if grants or left <= 0 or waiting.over:
                 break
-            await waiting.wait(min(left, _POLL_SECONDS))
-            if await request.is_disconnected():  # nobody would read the grants, and their jobs would wait
+            if not await _woken(request, waiting, min(left, random.uniform(*_HEARING_POLL_SECONDS))):
                 break
     if grants:
         services.news.notify()
     return Response(b'{"data":[' + b",".join(map(_grant, grants)) + b"]}", media_type=JSON)
+
+
+async def _woken(request: Request, waiting: Waiting, seconds: float) -> bool:
+    """Wait until it is time to look again. False when nobody would read the grants: their jobs would wait."""
+    hub, until = services_of(request).hub, time.monotonic() + seconds
+    while (left := until - time.monotonic()) > 0:
+        woken = await waiting.wait(min(left, _POLL_SECONDS))
+        if await request.is_disconnected():
+            return False
+        if woken or not hub.listens:
+            break
+    return True
 
 
 @routes.post(

@@ -17,8 +17,24 @@ class Swept:
     moved: int
 
 
-async def take_duty(db: Database, duty: str, worker: UUID, seconds: float) -> bool:
-    return bool(await db.value("take_duty", duty, worker, seconds))
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Look:
+    """What the leader saw: what is due, in how many seconds something else is, and whose turn is next where."""
+
+    leads: bool
+    due: frozenset[str] = frozenset()
+    next_s: float | None = None
+    turns: frozenset[tuple[str, int]] = frozenset()
+    is_behind: bool = False
+
+
+async def lead(db: Database, worker: UUID, seconds: float) -> Look:
+    """Take or keep the lead for so many seconds, and look what there is to do."""
+    row = (await db.call("lead", worker, seconds))[0]
+    if not row["leads"]:
+        return Look(leads=False)
+    turns = frozenset(zip(row["queues"], row["passes"], strict=True))
+    return Look(leads=True, due=frozenset(row["due"]), next_s=row["next_s"], turns=turns, is_behind=row["is_behind"])
 
 
 async def list_lanes(db: Database) -> list[int]:
@@ -39,8 +55,8 @@ async def promote(db: Database, limit: int = 1000) -> int:
     return int(await db.value("promote", limit))
 
 
-async def ring_gates(db: Database, queues: Sequence[str]) -> tuple[int, float | None]:
-    """How many bells were due, and in how many seconds the next one is; None when none waits."""
+async def ring_gates(db: Database, queues: Sequence[str] | None = None) -> tuple[int, float | None]:
+    """For these queues, or all: how many bells were due, and in how many seconds the next is; None when none waits."""
     row = (await db.call("ring_gates", queues))[0]
     return row["rang"], row["next_s"]
 

@@ -1,6 +1,6 @@
 """Wake-ups: hints that there may be work, or news of jobs, so that nobody need wait for the next poll.
 
-They may be lost, late or doubled. Polling is the truth.
+They may be lost, late or doubled. Polling is the truth: every worker does it, and the leader does it for all.
 """
 
 import asyncio
@@ -24,7 +24,10 @@ COALESCE_SECONDS = 0.005
 NEWS_SECONDS = 0.05
 #: One that is due waits so much longer for an enqueue that carries it.
 _CARRY_SECONDS = 0.002
-_CHECK_SECONDS = 30.0
+#: A connection that is silent may be dead. Who finds work that was not told of asks at once whether it is.
+_CHECK_SECONDS = 120.0
+#: Told to workers in place of a queue's name: whoever led has left. See drop_duties.sql.
+NO_LEADER = "/no leader"
 
 
 def ready_channel(schema: str) -> str:
@@ -32,14 +35,15 @@ def ready_channel(schema: str) -> str:
 
 
 def news_channel(schema: str) -> str:
-    """Where workers tell that events were stored or jobs have ended, for those who follow them."""
+    """Where it is told that something happened to jobs, for those who follow them and for the leader."""
     return f"{schema}_news"
 
 
 class Listener:
     """Hears of queues that have work, on a connection of its own (LISTEN belongs to a session). Reconnects for ever.
 
-    ``heard`` is called with the queue's name; "" means any queue. ``also`` has further channels and who hears them.
+    ``heard`` is called with the queue's name; "" means any queue, and is also said when the connection was lost or is
+    back: what was sent meanwhile is not told again. ``also`` has further channels and who hears them.
     Behind a pooler that gives no session to listen on it says so and hears nothing. ``database`` is what others know of
     the database: while that is away, a lost connection is no news.
     """
@@ -58,6 +62,7 @@ class Listener:
         self._outage = Outage()
         self._channels = {channel or ready_channel(target.schema): heard, **(also or {})}
         self._lost = asyncio.Event()
+        self._look = asyncio.Event()  # the connection is lost, or has something to do
         self._task: asyncio.Task[None] | None = None
         self.listening = asyncio.Event()
 
@@ -78,6 +83,20 @@ class Listener:
         with suppress(asyncio.CancelledError):
             await self._task
 
+    def check(self) -> None:
+        """See whether the connection is alive."""
+        self._look.set()
+
+    def hear(self, channel: str, heard: Callable[[str], None]) -> None:
+        """Hear of this channel too, from now on."""
+        self._channels[channel] = heard
+        self._look.set()
+
+    def ignore(self, channel: str) -> None:
+        """Hear no more of a channel."""
+        self._channels.pop(channel, None)
+        self._look.set()
+
     async def _listen_forever(self) -> None:
         failures = 0
         while True:
@@ -89,39 +108,60 @@ class Listener:
                 # The first try may come too soon; and others may find out meanwhile that all of the database is away.
                 if failures > 1 and not self._database.covers(problem):
                     self._outage.begin(problem)
-            self.listening.clear()
+            if self.listening.is_set():
+                self.listening.clear()
+                self._tell_all()
             await asyncio.sleep(self._outage.pause_seconds())
 
     async def _listen(self) -> None:
         """Listen until the connection is lost."""
         with translated():
             self._lost.clear()
+            self._look.clear()
             url, limits = self._target.listens_at, self._target.limits
             connection = await connect(url, f"leasehold-{self._target.role}-listen", limits=limits)
             try:
-                connection.add_termination_listener(lambda _: self._lost.set())
-                for channel in self._channels:
-                    await connection.add_listener(channel, self._notified)
+                connection.add_termination_listener(lambda _: self._lose())
+                heard = await self._follow_channels(connection, set())
                 self.listening.set()
                 self._outage.end()
-                for heard in self._channels.values():
-                    heard("")  # what was sent before we listened is not told again
+                self._tell_all()
                 while not await self._is_lost():
-                    await connection.execute("select 1")
+                    if heard == set(self._channels):
+                        await connection.execute("select 1")
+                    heard = await self._follow_channels(connection, heard)
             finally:
                 # Not close(): it says goodbye, and a black hole never answers.
                 connection.terminate()
 
+    async def _follow_channels(self, connection: Any, heard: set[str]) -> set[str]:
+        """Listen on those that are wanted and on no other; they are returned."""
+        wanted = set(self._channels)
+        for channel in sorted(wanted - heard):
+            await connection.add_listener(channel, self._notified)
+        for channel in sorted(heard - wanted):
+            await connection.remove_listener(channel, self._notified)
+        return wanted
+
     async def _is_lost(self) -> bool:
-        """True as soon as the connection is lost, False when it is time to see whether the other side is there."""
-        try:
+        """True as soon as the connection is lost, False when it is time to see to it."""
+        with suppress(TimeoutError):
             async with asyncio.timeout(_CHECK_SECONDS):
-                return await self._lost.wait()
-        except TimeoutError:
-            return False
+                await self._look.wait()
+        self._look.clear()
+        return self._lost.is_set()
+
+    def _lose(self) -> None:
+        self._lost.set()
+        self._look.set()
+
+    def _tell_all(self) -> None:
+        for heard in list(self._channels.values()):
+            heard("")
 
     def _notified(self, _connection: Any, _pid: int, channel: str, payload: str) -> None:
-        self._channels[channel](payload)
+        if heard := self._channels.get(channel):
+            heard(payload)
 
 
 def _log_lost(problem: LeaseholdError) -> None:

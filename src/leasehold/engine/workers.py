@@ -35,6 +35,12 @@ async def introduce_kinds(db: Database, queues: Sequence[str], kinds: Mapping[st
     await db.call("introduce_kinds", list(queues), payload.encode(kinds, what="kinds"))
 
 
+async def beat_and_watch(db: Database, worker: UUID) -> tuple[set[int], bool]:
+    """As ``beat``; and whether any worker leads."""
+    row = (await db.call("beat_and_watch", worker))[0]
+    return set(row["cancel"]), row["is_led"]
+
+
 async def require_kinds(db: Database, tenant: UUID, kinds: Collection[str]) -> set[str]:
     """Refuse a kind that nobody handles, as far as the database knows; those that are known for every tenant."""
     return set(await db.value("require_kinds", sorted(kinds), tenant=tenant))

@@ -1,32 +1,44 @@
-"""Rings the bells of gates on time: a slot of a gate is a moment, and polling would come late for it."""
+"""The leader rings the bells of gates on time: a slot of a gate is a moment, and a look may come late for it."""
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
 
 from leasehold.engine import upkeep
 from leasehold.engine.database import Database
 from leasehold.errors import LeaseholdError
 from leasehold.log import emit
+from leasehold.worker.leader import LOOK_SECONDS, Lead
 
 #: The claim that answers a bell sets the next one: so soon after a bell we look for it, and then less and less often.
 _LOOK_AGAIN_SECONDS = 0.005
+_LOOK_LESS_SECONDS = 0.25
 
 
-async def ring(db: Database, queues: Sequence[str], poll_seconds: float, wake: Callable[[], None]) -> None:
-    """For ever: ring what is due, call ``wake``, and sleep until the next is."""
-    pause = poll_seconds
+async def ring(db: Database, lead: Lead) -> None:
+    """For ever: ring what is due, see that its workers are told, and sleep until the next is; nothing while none is."""
+    looked = asyncio.Event()
+    lead.looks.append(looked)
     while True:
+        looked.clear()
+        if lead.leads and "ring gates" in lead.look.due:
+            await _ring(db, lead)
+        await looked.wait()
+
+
+async def _ring(db: Database, lead: Lead) -> None:
+    """Until no bell waits, and none has come for a while."""
+    pause = _LOOK_AGAIN_SECONDS
+    while lead.leads and pause < _LOOK_LESS_SECONDS:
         next_s = None
         try:
-            rang, next_s = await upkeep.ring_gates(db, queues)
+            rang, next_s = await upkeep.ring_gates(db)
             if rang:
-                wake()
-            pause = _LOOK_AGAIN_SECONDS if rang or next_s is not None else min(2 * pause, poll_seconds)
+                lead.look_again()
+            pause = _LOOK_AGAIN_SECONDS if rang else 2 * pause
         except LeaseholdError as problem:
-            pause = poll_seconds
-            if db.outage.covers(problem):
-                pause = max(pause, db.outage.pause_seconds())
-            else:
+            if not db.outage.covers(problem):
                 emit("gates failed", level=logging.WARNING, problem=problem)
-        await asyncio.sleep(pause if next_s is None else min(max(next_s, pause), poll_seconds))
+            return
+        if next_s is not None and next_s > LOOK_SECONDS:
+            return  # the leader's look knows of it
+        await asyncio.sleep(pause if next_s is None else max(next_s, _LOOK_AGAIN_SECONDS))

@@ -1,4 +1,5 @@
-"""The leader keeps claims fast while a long transaction elsewhere keeps dead rows alive.
+"""The leader looks for all workers what is due, and keeps claims fast while a long transaction elsewhere keeps dead
+rows alive.
 
 A claim walks a lane from its floor. Without a floor it would walk every row that was ever claimed and that vacuum
 cannot remove yet. A floor must never pass a row that may still appear: an enqueue whose transaction commits late.
@@ -17,8 +18,10 @@ No leader, or two: slower, or twice the work, but never wrong.
 
 import asyncio
 import logging
+import math
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from uuid import UUID
 
@@ -26,13 +29,27 @@ from leasehold.engine import upkeep
 from leasehold.engine.database import Database
 from leasehold.errors import LeaseholdError
 from leasehold.log import emit
+from leasehold.settings import Settings
 
 TICK_SECONDS = 0.1
 #: While claims take jobs: each of them walks what was taken since the newest published floor, and where a long
 #: transaction keeps the dead rows, it looks at every one.
 _BUSY_TICK_SECONDS = 0.025
-_DUTY_SECONDS = 3.0
-_RENEW_SECONDS = 1.0
+#: The lead is kept for so long, and renewed by the looks; for less where leases are short.
+_TERM_SECONDS = 6.0
+RENEW_SECONDS = 1.0
+#: Between two looks at rest, and while something was done so lately.
+LOOK_SECONDS = 2.5
+_ACTIVE_LOOK_SECONDS = 0.25
+_ACTIVE_SECONDS = 1.0
+#: Between two looks at least; and if the second is because something was done.
+_GAP_SECONDS = 0.02
+_TOLD_GAP_SECONDS = 0.1
+#: Who is woken claims first: the leader's own work can wait so long.
+_AFTER_CLAIMS_SECONDS = 0.02
+#: Where the same job's turn goes on being next, its workers are told again after so long, and then less and less often.
+_TELL_AGAIN_SECONDS = 1.0
+_TELL_AGAIN_AT_LAST_SECONDS = 30.0
 _LANES_SECONDS = 1.0
 _TOKENS_SECONDS = 1.0  # reaping asks for their floor each second; while an enqueue is held open the walk is long
 _GENERATIONS = 48
@@ -61,16 +78,27 @@ class Walk:
 
     start: int = 0
     publish: int | None = None
+    #: A transaction has ended that was open when the floor came to be where it is; the next walk looks what it left.
+    has_seen_ends: bool = False
+    _risky: frozenset[int] = frozenset()  # those of them that are still open
     _watched: frozenset[int] = frozenset()
     _generations: list[tuple[int, int]] = field(default_factory=list)  # (xmax, floor) of past walks, oldest first
 
     def saw(self, snapshot: Snapshot, floor: int) -> None:
         ended = [xid for xid in self._watched if snapshot.has_ended(xid)]
+        still = frozenset(xid for xid in self._risky if not snapshot.has_ended(xid))
+        self.has_seen_ends = still != self._risky
+        self._risky = still if floor == self.publish else snapshot.open
         self._watched = snapshot.open
         self._generations.append((snapshot.xmax, floor))
         self.publish = floor
         self.start = self._before(min(ended)) if ended else floor
         self._forget(min(snapshot.open, default=snapshot.xmax))
+
+    @property
+    def watches(self) -> bool:
+        """Transactions are open that may leave something behind the floor; those that began later cannot."""
+        return bool(self._risky)
 
     def _before(self, xid: int) -> int:
         """The floor of the newest walk that was over before this transaction began."""
@@ -111,6 +139,14 @@ class Leader:
         self._publish_token: int | None = None
         self.is_busy = False  # a lane has moved on since the tick before
 
+    @property
+    def has_seen_ends(self) -> bool:
+        return any(walk.has_seen_ends for walk in self._lanes.values())
+
+    @property
+    def watches(self) -> bool:
+        return any(walk.watches for walk in self._lanes.values())
+
     async def tick(self) -> int:
         """How many late rows were moved up."""
         await self._find_lanes()
@@ -136,20 +172,177 @@ class Leader:
             self._tokens_at = time.monotonic() + _TOKENS_SECONDS
 
 
-async def lead(db: Database, worker_id: Callable[[], UUID | None], wake: Callable[[], None]) -> None:
-    """Be the leader whenever nobody else is."""
-    leader: Leader | None = None
-    renew_at = 0.0
-    while True:
-        try:
-            if time.monotonic() >= renew_at and (me := worker_id()):
-                mine = await upkeep.take_duty(db, "leader", me, _DUTY_SECONDS)
-                leader = (leader or Leader(db)) if mine else None
-                renew_at = time.monotonic() + _RENEW_SECONDS
-            if leader and await leader.tick():
-                wake()
-        except LeaseholdError as problem:
-            if not db.outage.covers(problem):
-                emit("leader failed", level=logging.WARNING, problem=problem)
-            leader, renew_at = None, time.monotonic() + max(_RENEW_SECONDS, db.outage.pause_seconds())
-        await asyncio.sleep(_BUSY_TICK_SECONDS if leader and leader.is_busy else TICK_SECONDS)
+class Lead:
+    """One worker leads: it looks for all of them what is due, and walks. The others sleep until they are told of work.
+
+    At rest the leader looks every 2.5 s, which is how long work can wait that nobody was told of; what is due
+    later it has seen by then, and waits for the moment itself. Whoever does something tells it, by a wake-up or by
+    news; then it looks at once, and walks for a while. Where it hears nothing it never rests.
+    """
+
+    def __init__(
+        self,
+        db: Database,
+        settings: Settings,
+        worker_id: Callable[[], UUID | None],
+        *,
+        wake: Callable[[], None],
+        tell: Callable[[str], None],
+        hears: Callable[[], bool],
+    ) -> None:
+        self._db = db
+        self._worker_id = worker_id
+        self._wake = wake  # this worker: there may be work
+        self._tell = tell  # the workers of a queue: there is work
+        self._hears = hears  # whether wake-ups reach this worker
+        self._poll_s = settings.poll_seconds
+        self._rest_s = LOOK_SECONDS * min(1.0, settings.poll_seconds)
+        self._term_s = min(_TERM_SECONDS, max(settings.lease_seconds / 2, 3 * self._rest_s))
+        self.look = upkeep.Look(leads=False)
+        self.stirred_at = 0.0  # when something was last done, as far as is known
+        self.looks: list[asyncio.Event] = []  # those who want to know of each look
+        self.changed: Callable[[], None] = lambda: None  # the lead was taken or lost
+        self.looked_at = 0.0  # when the newest look began
+        self._look_at = 0.0  # the next time
+        self._hurry = asyncio.Event()  # it is sooner than it was
+        self._vacant = asyncio.Event()  # nobody leads, it is said
+        self._walk = asyncio.Event()
+        self._turns: frozenset[tuple[str, int]] = frozenset()  # that the workers were told of
+        self._told: dict[str, tuple[float, float]] = {}  # queue: how long we wait, until when
+
+    @property
+    def leads(self) -> bool:
+        return self.look.leads
+
+    @property
+    def is_active(self) -> bool:
+        """Whether anything was done lately; who hears nothing must suppose so."""
+        return not self._hears() or time.monotonic() - self.stirred_at < _ACTIVE_SECONDS
+
+    def stir(self, _: str = "") -> None:
+        """Something was done. What is told in quick succession is looked at together."""
+        self.stirred_at = time.monotonic()
+        self._walk.set()
+        self._look_by(max(time.monotonic() + _AFTER_CLAIMS_SECONDS, self.looked_at + _TOLD_GAP_SECONDS))
+
+    def look_again(self) -> None:
+        """Work appeared, or its place is free: look who is to be told."""
+        self.stirred_at = time.monotonic()
+        self._look_by(max(time.monotonic(), self.looked_at + _GAP_SECONDS))
+
+    def _look_by(self, moment: float) -> None:
+        self._look_at = min(self._look_at, moment)
+        self._hurry.set()
+
+    def nobody_leads(self) -> None:
+        self._vacant.set()
+
+    async def run(self) -> None:
+        """Lead whenever nobody else does, until cancelled."""
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._look_forever())
+            group.create_task(self._walk_forever())
+
+    async def _look_forever(self) -> None:
+        tries_until = time.monotonic() + self._term_s + RENEW_SECONDS
+        while True:
+            try:
+                await self._look()
+            except LeaseholdError as problem:
+                if not self._db.outage.covers(problem):
+                    emit("leader failed", level=logging.WARNING, problem=problem)
+                self._lead(upkeep.Look(leads=False))
+                await asyncio.sleep(max(RENEW_SECONDS, self._db.outage.pause_seconds()))
+                continue
+            if self.leads:
+                tries_until = time.monotonic() + self._term_s + RENEW_SECONDS
+                while (pause := self._look_at - time.monotonic()) > 0:
+                    self._hurry.clear()
+                    await _wait_for(self._hurry, pause)
+            else:
+                # Whoever led when we came may have died just before; later the next beat tells us.
+                calm = self._hears() and time.monotonic() > tries_until
+                await _wait_for(self._vacant, None if calm else RENEW_SECONDS)
+
+    async def _look(self) -> None:
+        self._vacant.clear()
+        self.looked_at, self._look_at = time.monotonic(), math.inf  # what is told from now on may come too late for it
+        if (me := self._worker_id()) is None:
+            self._lead(upkeep.Look(leads=False))
+            return
+        self._lead(await upkeep.lead(self._db, me, self._term_s))
+        if not self.leads:
+            return
+        if self.look.is_behind:
+            self.stirred_at = time.monotonic()
+            self._walk.set()
+        self._tell_of_turns()
+        for waits in self.looks:
+            waits.set()
+        if not self._hears():
+            pause = min(self._poll_s, LOOK_SECONDS)
+        elif self.is_active:
+            pause = min(self._poll_s, _ACTIVE_LOOK_SECONDS)
+        else:
+            pause = self._rest_s
+        if self.look.next_s is not None:
+            pause = min(pause, max(self.look.next_s, _GAP_SECONDS))
+        self._look_at = min(self._look_at, time.monotonic() + pause)
+
+    def _lead(self, look: upkeep.Look) -> None:
+        before, self.look = self.look, look
+        if look.leads != before.leads:
+            self._turns = frozenset()
+            self._told.clear()
+            self.changed()
+            self.stir()
+
+    def _tell_of_turns(self) -> None:
+        """The workers of each queue where jobs wait: at once when it is another job's turn, else now and then."""
+        now = time.monotonic()
+        new = {queue for queue, _ in self.look.turns - self._turns}
+        for queue in sorted({queue for queue, _ in self.look.turns}):
+            again_s, again_at = (0.0, 0.0) if queue in new else self._told[queue]
+            if now >= again_at:
+                again_s = min(2 * again_s, _TELL_AGAIN_AT_LAST_SECONDS) or _TELL_AGAIN_SECONDS
+                self._told[queue] = again_s, now + again_s
+                self._tell(queue)
+                self._wake()
+        self._turns = self.look.turns
+
+    async def _walk_forever(self) -> None:
+        leader: Leader | None = None
+        while True:
+            self._walk.clear()
+            if not self.leads:
+                leader = None
+                await self._walk.wait()
+                continue
+            if leader is None:
+                leader = Leader(self._db)
+            try:
+                moved = await leader.tick()
+            except LeaseholdError as problem:
+                if not self._db.outage.covers(problem):
+                    emit("leader failed", level=logging.WARNING, problem=problem)
+                leader = None
+                await asyncio.sleep(max(RENEW_SECONDS, self._db.outage.pause_seconds()))
+                continue
+            if moved:
+                self.stir()
+            elif leader.is_busy:
+                self.stirred_at = time.monotonic()
+            if self.is_active:
+                await asyncio.sleep(_BUSY_TICK_SECONDS if leader.is_busy else TICK_SECONDS)
+            else:
+                # What is still open may commit behind the floor: we are told of it, or find it now and then.
+                pause = TICK_SECONDS if leader.has_seen_ends else LOOK_SECONDS if leader.watches else None
+                await _wait_for(self._walk, pause)
+                await asyncio.sleep(_AFTER_CLAIMS_SECONDS)
+
+
+async def _wait_for(event: asyncio.Event, seconds: float | None) -> None:
+    """Until the event is set, or so long."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await event.wait()

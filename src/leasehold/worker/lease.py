@@ -34,6 +34,8 @@ _SAFE = 0.9
 class Body(Protocol):
     """What the heart needs of the worker; every method may be called from the heart's thread."""
 
+    def nobody_leads(self) -> None: ...
+
     def cancel_asked(self, tokens: set[int]) -> None: ...
 
     def leases_lost(self, worker_id: UUID, why: str) -> None: ...
@@ -117,7 +119,7 @@ class Heart:
             return False
         try:
             async with asyncio.timeout(left):
-                tokens = await workers.beat(self._calls, worker_id)
+                tokens, is_led = await workers.beat_and_watch(self._calls, worker_id)
         except TimeoutError:
             return False  # the next look says that the leases are lost
         except WorkerLost as problem:
@@ -129,6 +131,8 @@ class Heart:
             return False
         if self._worker_id == worker_id:
             self._heard_at = sent_at
+        if not is_led:
+            self._body.nobody_leads()
         if tokens:
             self._body.cancel_asked(tokens)
         return True

@@ -26,7 +26,7 @@ from leasehold.engine import jobs, workers
 from leasehold.engine.broker import Broker
 from leasehold.engine.connect import target
 from leasehold.engine.database import Database, Role, own_version
-from leasehold.engine.wakeups import NEWS_SECONDS, Listener, Notifier, news_channel
+from leasehold.engine.wakeups import NEWS_SECONDS, NO_LEADER, Listener, Notifier, news_channel
 from leasehold.errors import BadInput, LeaseholdError, LoginRefused, TooLarge, Unreachable, WorkerLost
 from leasehold.job import Ended, Grant
 from leasehold.log import emit, is_logged
@@ -37,7 +37,7 @@ from leasehold.worker.execute import Execution, Stop, context, run_attempt, trac
 from leasehold.worker.first_step import starter
 from leasehold.worker.gates import ring
 from leasehold.worker.isolate import Processes
-from leasehold.worker.leader import lead
+from leasehold.worker.leader import Lead
 from leasehold.worker.lease import Heart
 from leasehold.worker.link import DirectLink
 from leasehold.worker.threads import Threads
@@ -52,6 +52,8 @@ _UNKNOWN_KIND_SECONDS = 30.0
 _LOG_UNKNOWN_KIND_SECONDS = 60.0
 #: After a wake-up we look twice: the notification may have come before its commit was visible to us.
 _LOOK_AGAIN_SECONDS = 0.01
+#: Between two polls of a worker that hears wake-ups: they are told of all work, so this is for what went wrong.
+_HEARING_POLL_SECONDS = (15.0, 30.0)
 #: Exchanges under way at once: while the database works on one batch, this process works on another.
 _EXCHANGES = 2
 
@@ -100,6 +102,11 @@ class Worker:
         self._db = db
         db.log_outages()
         self._notifier = Notifier(db)
+        self._listener = Listener(db.target, self._heard, database=db.outage)
+        self._lead = Lead(
+            db, settings, lambda: self.worker_id, wake=self._wake, tell=self._notifier.notify, hears=lambda: self._hears
+        )
+        self._lead.changed = self._follow_news
         self._news = Notifier(db, channel=news_channel(db.target.schema), every_s=NEWS_SECONDS)
         # Connections of our own: handlers may hold all of ``db``'s in their transactions.
         own = db.target.within(settings.lease_seconds)
@@ -163,12 +170,11 @@ class Worker:
             stack.push_async_callback(self._processes.close)
             if self._settings.amqp_url:
                 await stack.enter_async_context(Broker(self._settings, partial(self._heard, "")))
-            me = partial(getattr, self, "worker_id")
             for upkeep in (
-                lead(self._db, me, self._wake),
+                self._lead.run(),
                 self._in_a_lull(self._listen),
-                self._in_a_lull(partial(self._maintain, me)),
-                self._in_a_lull(partial(ring, self._db, list(self._queues), self._settings.poll_seconds, self._wake)),
+                self._in_a_lull(self._maintain),
+                self._in_a_lull(partial(ring, self._db, self._lead)),
             ):
                 stack.push_async_callback(_ended_task, asyncio.create_task(upkeep))
             stack.push_async_callback(self._leave)
@@ -228,13 +234,25 @@ class Worker:
 
     async def _listen(self) -> None:
         """Hear of new work until cancelled: while there is plenty, nobody need tell us."""
-        async with Listener(self._db.target, self._heard, database=self._db.outage):
+        async with self._listener:
             await asyncio.Event().wait()
 
-    async def _maintain(self, me: Callable[[], UUID | None]) -> None:
+    @property
+    def _hears(self) -> bool:
+        return self._listener.listening.is_set()
+
+    def _follow_news(self) -> None:
+        """Who leads wants to know of everything that happens to jobs."""
+        channel = news_channel(self._db.target.schema)
+        if self._lead.leads:
+            self._listener.hear(channel, self._lead.stir)
+        else:
+            self._listener.ignore(channel)
+
+    async def _maintain(self) -> None:
         from leasehold.worker.maintain import maintain  # here: it comes after the first jobs, and so do its imports
 
-        await maintain(self._db, self._settings, me, self._wake, busy=not self._lull.is_set())
+        await maintain(self._db, self._settings, self._lead, self._wake, busy=not self._lull.is_set())
 
     # -- work ---------------------------------------------------------------------------------------------------
 
@@ -245,8 +263,10 @@ class Worker:
 
     async def _exchange_forever(self, wake: asyncio.Event, *, helps: bool) -> None:
         """One exchange after another. One of us polls; the others help as long as there is plenty of work."""
+        was_woken = True
         while not self._stopping.is_set():
             wake.clear()
+            started = self._started
             if helps and not (self._plenty and self.worker_id):
                 await wake.wait()
                 continue
@@ -265,9 +285,11 @@ class Worker:
                 await self._pause()
             else:
                 self._retire_if_worn()
+                if self._started > started and not was_woken:
+                    self._listener.check()  # we were not told of this work: perhaps nothing reaches us any more
                 if not more:
                     self._lull.set()
-                    await _wait_for(wake, self._settings.poll_seconds * random.uniform(0.8, 1.2))
+                    was_woken = await _wait_for(wake, self._poll_seconds())
 
     async def _exchange(self) -> bool:
         """Finish what ended and claim into the free slots, in one call; start it. True when there may be more.
@@ -367,6 +389,7 @@ class Worker:
         self._news.notify()
         if self._meter:
             self._meter.ended(reports, refused=reports.keys() - accepted)
+        self._notifier.notify()  # we claim no more: others may take what now may run
         await self._settle(reports, reports.keys() - accepted)
 
     def _doubt(self, reports: dict[int, "Report"]) -> None:
@@ -558,6 +581,11 @@ class Worker:
 
     # -- waiting ------------------------------------------------------------------------------------------------
 
+    def _poll_seconds(self) -> float:
+        """Until the next poll: soon, unless wake-ups reach us. When they no longer do, we are woken."""
+        poll = self._settings.poll_seconds
+        return max(poll, random.uniform(*_HEARING_POLL_SECONDS)) if self._hears else poll * random.uniform(0.8, 1.2)
+
     def _wake(self) -> None:
         for wake in self._wakes:
             wake.set()
@@ -571,11 +599,18 @@ class Worker:
             pass
 
     def _heard(self, queue: str) -> None:
+        if queue == NO_LEADER:
+            self._lead.nobody_leads()
+        elif self._lead.leads:
+            self._lead.stir()
         if not queue or queue in self._queues:
             self._wake()
             self._loop.call_later(_LOOK_AGAIN_SECONDS, self._wake)
 
     # -- from the heart: called in its thread -------------------------------------------------------------------
+
+    def nobody_leads(self) -> None:
+        self._loop.call_soon_threadsafe(self._lead.nobody_leads)
 
     def cancel_asked(self, tokens: set[int]) -> None:
         self._loop.call_soon_threadsafe(self._cancel, tokens)
@@ -653,6 +688,8 @@ class Worker:
         try:
             await self._finish()
             released = sum([await workers.end_worker(self._calls, old) for old in self._old_ids])
+            if released:
+                self._notifier.notify()
             emit("worker stopped", worker=self.name, released=released)
         except LeaseholdError as problem:
             emit("worker stopped without goodbye", level=logging.WARNING, worker=self.name, problem=problem)
@@ -668,13 +705,13 @@ def resident_mb() -> int:
         return peak >> 20 if sys.platform == "darwin" else peak >> 10
 
 
-async def _wait_for(event: asyncio.Event, seconds: float) -> None:
-    """Until the event is set, or so long."""
+async def _wait_for(event: asyncio.Event, seconds: float) -> bool:
+    """Until the event is set, or so long; whether it is."""
     try:
         async with asyncio.timeout(seconds):
-            await event.wait()
+            return await event.wait()
     except TimeoutError:
-        pass
+        return event.is_set()
 
 
 async def _ended_task(task: "asyncio.Task[None]") -> None:

@@ -1,5 +1,5 @@
--- Put the bells whose moment has come into their lanes, for these queues; say how many, and in how many seconds the next
--- one is due (null: none waits). A bell that nobody can answer yet stands in its lane like a job.
+-- Put the bells whose moment has come into their lanes, for these queues (null: all); say how many, and in how many seconds
+-- the next one is due (null: none waits). A bell that nobody can answer yet stands in its lane like a job.
 create or replace function leasehold.ring_gates(p_queues text[], out rang integer, out next_s double precision)
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -13,9 +13,9 @@ declare
 begin
   rang := 0;
   if not exists (select from leasehold.gate_bell) then
-    return;  -- asked at every poll
+    return;  -- asked often
   end if;
-  v_lanes := array(select lane from leasehold.lane where queue = any(p_queues));
+  v_lanes := array(select lane from leasehold.lane where p_queues is null or queue = any(p_queues));
   v_rows := array(
     select ctid from leasehold.gate_bell where at <= v_now and lane = any(v_lanes) order by at limit 1000 for update skip locked
   );
