@@ -1,6 +1,6 @@
 """Bodies: read up to a bound, JSON only, and refused where two programs could read them differently.
 
-What is bounded, and why so: docs/decisions/0141-large-bodies-beside-the-event-loop.md.
+What is bounded, and why so: docs/design/large-bodies.md.
 """
 
 import asyncio
