@@ -1,7 +1,9 @@
 """The worst bodies that a route admits: none of them keeps the event loop, or the interpreter, from the others."""
 
 import asyncio
+import io
 import json
+import zipfile
 from collections.abc import Iterator
 from typing import Any
 
@@ -26,6 +28,7 @@ from tests.cell import Cell, Cluster
 from tests.waiting import PATIENCE_SECONDS
 
 MOST_MS = 100
+XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 ID = "0190a000-0000-7000-8000-00000000000a"
 PACKS = discover(None)
 DOCUMENT = document(bare_app(PACKS))
@@ -116,9 +119,12 @@ async def _filled(cluster: Cluster) -> tuple[Cell, Keys, str]:
     return cell, keys, await owner_token(cell, cell.tenant_a)
 
 
-def sent(server: tuple[Measured, Keys, str], method: str, path: str, body: bytes) -> tuple[Measures, httpx.Response]:
+def sent(
+    server: tuple[Measured, Keys, str], method: str, path: str, body: bytes, media_type: str = "application/json"
+) -> tuple[Measures, httpx.Response]:
     """The least of three: whatever else the machine does adds to what is measured."""
     at, keys, token = server
+    params = {"name": "a"} if path.endswith("/documents") else {}
     scopes = DOCUMENT["paths"][path][method.lower()].get(SCOPES)
     key = keys.operator if scopes == ["operator"] else token if scopes in (["session"],) else keys.a
     address = path
@@ -131,24 +137,75 @@ def sent(server: tuple[Measured, Keys, str], method: str, path: str, body: bytes
     }.items():
         address = address.replace(name, value)
     address = "/".join(ID if part.startswith("{") else part for part in address.split("/"))
-    headers = {"Content-Type": "application/json"} | (bearer(key) if scopes else {})
+    headers = {"Content-Type": media_type} | (bearer(key) if scopes else {})
     with httpx.Client(base_url=at.url, headers=headers, timeout=PATIENCE_SECONDS) as client:
         client.get("/healthz")
         found = []
         for n in range(3):
             with at.measuring() as measures:
                 more = {"Idempotency-Key": f"{hash(body)}-{n}"} if n == 0 and scopes else {}
-                response = client.request(method, address, content=body, headers=more)
+                response = client.request(method, address, content=body, headers=more, params=params)
             found += measures
             if max(found[-1].turn_ms, found[-1].held_ms) < MOST_MS:
                 break
     return min(found, key=lambda one: max(one.turn_ms, one.held_ms)), response
 
 
+def others() -> Iterator[tuple[str, str, str]]:
+    """All that take something else than JSON, with each type that they say; `*/*` has those that are read."""
+    for path, item in DOCUMENT["paths"].items():
+        for method, operation in item.items():
+            said = set(operation.get("requestBody", {}).get("content", {})) - {"application/json"}
+            for media_type in sorted(
+                said - {"*/*"} | ({"text/csv", XLSX, "application/json"} if "*/*" in said else set())
+            ):
+                yield method.upper(), path, media_type
+
+
+def zipped(names: int, each: int) -> bytes:
+    written = io.BytesIO()
+    with zipfile.ZipFile(written, "w", zipfile.ZIP_DEFLATED) as made:
+        for n in range(names):
+            made.writestr(f"{n}.json", b"[" * each)
+    return written.getvalue()
+
+
+def other_floods(most: int, media_type: str) -> Iterator[tuple[str, bytes]]:
+    if media_type == "application/zip" or media_type == XLSX:
+        yield "a file that unpacks to much", zipped(1, 200_000_000)
+        yield "many small files", zipped(most // 150, 10)
+    elif media_type.startswith("multipart"):
+        yield "many parts", b'--b\r\nContent-Disposition: form-data; name="a"\r\n\r\nx\r\n' * (most // 60)
+        yield "a line", b"--b\r\n" + b"-" * (most - 10)
+    elif media_type == "text/csv":
+        yield "commas", b"," * (most - 10)
+        yield "lines", b"\n" * (most - 10)
+        yield "quotes", b'"' * (most - 10)
+    else:
+        for name, flood in floods(most).items():
+            yield name, flood.encode()
+
+
 def judge(server: tuple[Measured, Keys, str], method: str, path: str) -> None:
     slow = {}
     for name, body in bodies(method, path):
         measures, response = sent(server, method, path, body)
+        assert response.status_code < 500, (name, response.text[:500])
+        if max(measures.turn_ms, measures.held_ms) > MOST_MS:
+            slow[name] = (len(body), response.status_code, measures)
+    assert not slow
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("method", "path", "media_type"), list(others()), ids=lambda part: part)
+def test_no_file_keeps_the_loop_or_the_interpreter_from_others(
+    server: tuple[Measured, Keys, str], method: str, path: str, media_type: str
+) -> None:
+    operation = DOCUMENT["paths"][path][method.lower()]
+    slow = {}
+    for name, body in other_floods(16_000_000 if operation.get(SCOPES) else MOST_BYTES, media_type):
+        said = f"{media_type}; boundary=b" if media_type.startswith("multipart") else media_type
+        measures, response = sent(server, method, path, body, said)
         assert response.status_code < 500, (name, response.text[:500])
         if max(measures.turn_ms, measures.held_ms) > MOST_MS:
             slow[name] = (len(body), response.status_code, measures)
