@@ -52,7 +52,7 @@ def prompt_chores(settings: Settings) -> list[Chore]:
         Chore(name="tend flows", work=flows.tend_flows, at_least_s=pause / 2, share=0.5, wakes=True),
         Chore(name="unpark", work=upkeep.unpark, at_least_s=pause, share=0.5, wakes=True),
         Chore(name="reap", work=upkeep.reap, at_least_s=pause, share=0.5, wakes=True),
-        Chore(name="reap strays", work=upkeep.reap_strays, at_least_s=15.0, wakes=True),
+        Chore(name="reap strays", work=upkeep.reap_strays, at_least_s=15.0, every_s=30.0, follows=True, wakes=True),
     ]
 
 

@@ -15,7 +15,6 @@ set enable_indexscan = on set enable_nestloop = on set jit = off set plan_cache_
 as $$
 declare
   v_now   timestamptz := leasehold.now();
-  v_floor bigint := pg_sequence_last_value('leasehold.token_floor');
   v_until timestamptz;
   v_next  timestamptz;
 begin
@@ -42,7 +41,6 @@ begin
     case when exists (
       select from leasehold.worker where ended_at is null and beat_at < v_now - make_interval(secs => lease_s)
     ) then 'reap' end,
-    case when exists (select from leasehold.lease where token >= v_floor) then 'reap strays' end,
     case when exists (
       select from leasehold.endpoint e where e.state = 'enabled'
         and exists (select from leasehold.delivery d where d.endpoint_id = e.endpoint_id and d.job_id is null and d.state = 'pending')
