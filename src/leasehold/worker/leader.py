@@ -207,6 +207,7 @@ class Lead:
         self._hurry = asyncio.Event()  # it is sooner than it was
         self._vacant = asyncio.Event()  # nobody leads, it is said
         self._walk = asyncio.Event()
+        self._is_busy = False  # claims take one job after another, and tell of it all the time
         self._turns: frozenset[tuple[str, int]] = frozenset()  # that the workers were told of
         self._told: dict[str, tuple[float, float]] = {}  # queue: how long we wait, until when
 
@@ -223,7 +224,8 @@ class Lead:
         """Something was done. What is told in quick succession is looked at together."""
         self.stirred_at = time.monotonic()
         self._walk.set()
-        self._look_by(max(time.monotonic() + _AFTER_CLAIMS_SECONDS, self.looked_at + _TOLD_GAP_SECONDS))
+        gap_s = _ACTIVE_LOOK_SECONDS if self._is_busy else _TOLD_GAP_SECONDS
+        self._look_by(max(time.monotonic() + _AFTER_CLAIMS_SECONDS, self.looked_at + gap_s))
 
     def look_again(self) -> None:
         """Work appeared, or its place is free: look who is to be told."""
@@ -328,6 +330,7 @@ class Lead:
                 leader = None
                 await asyncio.sleep(max(RENEW_SECONDS, self._db.outage.pause_seconds()))
                 continue
+            self._is_busy = leader.is_busy
             if moved:
                 self.stir()
             elif leader.is_busy:
