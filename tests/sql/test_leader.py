@@ -207,3 +207,16 @@ def test_a_token_floor_is_settled_only_when_all_that_was_open_has_ended() -> Non
     assert walk.saw(Snapshot.parse("10:15:10,14"), 700) is None
     assert walk.saw(Snapshot.parse("14:16:14"), 900) == 500
     assert walk.saw(Snapshot.parse("17:17:"), 950) == 950
+
+
+async def test_a_leader_that_was_silent_itself_judges_nobody_before_it_has_beaten(
+    cell: Cell, worker_db: Database
+) -> None:
+    """As after a freeze of the database, or a jump of its clock: all beats are old, and nobody is dead."""
+    leader, other = await register(worker_db), await register(worker_db)
+    await cell.change(f"update leasehold.worker set beat_at = beat_at - interval '1 hour' where worker_id = '{other}'")
+    assert "reap" in (await upkeep.lead(worker_db, leader, 60.0)).due
+    await cell.pass_time(3600)
+    assert "reap" not in (await upkeep.lead(worker_db, leader, 60.0)).due
+    await workers.beat(worker_db, leader)
+    assert "reap" in (await upkeep.lead(worker_db, leader, 60.0)).due

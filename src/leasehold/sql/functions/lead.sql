@@ -38,8 +38,11 @@ begin
       or exists (select from leasehold.signal) and exists (select from leasehold.waiting where what = 'signal')
       then 'tend flows' end,
     case when exists (select from leasehold.parked) then 'unpark' end,
+    -- Who was silent itself, as after a freeze or a jump of the clock, does not judge others before it has beaten.
     case when exists (
       select from leasehold.worker where ended_at is null and beat_at < v_now - make_interval(secs => lease_s)
+    ) and exists (
+      select from leasehold.worker where worker_id = p_worker and beat_at >= v_now - make_interval(secs => lease_s)
     ) then 'reap' end,
     case when exists (
       select from leasehold.endpoint e where e.state = 'enabled'
@@ -54,7 +57,10 @@ begin
     (select until from leasehold.waiting where until > v_now order by until limit 1),
     (select deadline from leasehold.flow where state = 'running' and deadline > v_now order by deadline limit 1),
     (select at - interval '1 s' from leasehold.gate_bell where at > v_now + interval '1 s' order by at limit 1),
-    (select min(beat_at + make_interval(secs => lease_s)) from leasehold.worker where ended_at is null and beat_at <= v_now)
+    (
+      select min(beat_at + make_interval(secs => lease_s)) from leasehold.worker
+      where ended_at is null and beat_at between v_now - make_interval(secs => lease_s) and v_now
+    )
   );
   next_s := greatest(extract(epoch from v_next - v_now), 0);
 
