@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 from urllib.parse import quote, urlsplit, urlunsplit
 from uuid import UUID
 
@@ -18,6 +18,8 @@ from leasehold.engine.database import Database, Role, Target
 from leasehold.packs import Pack
 from leasehold.postgres import Home, Server, ephemeral_home
 from leasehold.testing.databases import Databases, administer, enable_reset
+
+T = TypeVar("T")
 
 # In test databases only: look at and change what no role may see, and move the engine's clock. The connection stays
 # the operator's; the functions belong to the owner.
@@ -91,13 +93,18 @@ class Cluster:
         """Those of this process."""
         return Databases(self.admin_url, self.template)
 
+    def close(self) -> None:
+        """Close what was kept for those who cloned."""
+        if "databases" in vars(self):
+            self.databases.close()
+
     async def open_back_door(self) -> None:
         """Also into a database that had one and was restored without its grants."""
         await self.administer(self.template, f"drop schema if exists leasehold_test cascade; {_BACK_DOOR}")
 
     async def clone(self) -> "Cell":
         """A database like the template: a new one, or one that another test has given back."""
-        return Cell(cluster=self, name=await self.databases.take())
+        return Cell(cluster=self, name=await self.databases.take(), is_given_back=True)
 
     async def with_packs(self, packs: Sequence[Pack]) -> "Cluster":
         """The same server with a template that has the tables of these packs as well."""
@@ -123,6 +130,7 @@ async def apart() -> "AsyncIterator[Cell]":
         cluster = Cluster(admin_url=endpoint.url(), passwords=passwords, home=str(home.path), template="attacked")
         await cluster.make_template()
         yield Cell(cluster=cluster, name=cluster.template)
+        cluster.close()
     finally:
         server.stop()
         home.wipe()
@@ -136,6 +144,7 @@ class Cell:
     name: str
     tenant_a: UUID = _TENANT_A
     tenant_b: UUID = _TENANT_B
+    is_given_back: bool = False  # to those who clone; until then the administrator's connection is kept
 
     def url(self, role: Role) -> str:
         return self.cluster.url(self.name, role)
@@ -145,15 +154,20 @@ class Cell:
 
     async def look(self, query: str) -> list[dict[str, Any]]:
         """Rows of any query, hot tables included."""
-        rows = await self.cluster.databases.run(
-            self.name, lambda connection: connection.fetch("select leasehold_test.look($1)", query)
-        )
+        rows = await self._administer(lambda own: own.fetch("select leasehold_test.look($1)", query))
         return [json.loads(row[0]) for row in rows]
 
     async def change(self, statement: str) -> None:
-        await self.cluster.databases.run(
-            self.name, lambda connection: connection.execute("select leasehold_test.change($1)", statement)
-        )
+        await self._administer(lambda own: own.execute("select leasehold_test.change($1)", statement))
+
+    async def _administer(self, work: Callable[[asyncpg.Connection], Awaitable[T]]) -> T:
+        if self.is_given_back:
+            return await self.cluster.databases.run(self.name, work)
+        connection = await asyncpg.connect(self.url(Role.OPERATOR))
+        try:
+            return await work(connection)
+        finally:
+            await connection.close()
 
     async def plan(self, statement: str, settings: str) -> str:
         """How the owner would run this statement under these settings."""

@@ -52,7 +52,7 @@ def cluster() -> Iterator[Cluster]:
         cluster = Cluster(admin_url=url, passwords=passwords, home=str(home.path), template="template_leasehold")
         apart(cluster.make_template)
         yield cluster
-        cluster.databases.close()
+        cluster.close()
         strangers = _strangers((home.path / "postgres.log").read_text())
     finally:
         server.stop()

@@ -99,7 +99,7 @@ def filled(cluster: Cluster) -> Iterator[tuple[Cell, Keys, str]]:
     found = asyncio.run(_filled(cluster))
     yield found
     asyncio.run(found[0].give_back())
-    found[0].cluster.databases.close()
+    found[0].cluster.close()
 
 
 @pytest.fixture(scope="module")

@@ -39,6 +39,7 @@ async def own_server() -> AsyncIterator[Own]:
         cluster = Cluster(admin_url=endpoint.url(), passwords=passwords, home=str(home.path), template="whole")
         await cluster.make_template()
         yield Own(server=server, endpoint=endpoint, cell=await cluster.clone())
+        cluster.close()
     finally:
         await asyncio.to_thread(server.stop)
         home.wipe()

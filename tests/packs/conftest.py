@@ -15,7 +15,7 @@ def cluster_with_packs(cluster: Cluster) -> Iterator[Cluster]:
     packs = [audits.pack, monitors.pack, passports.pack, postings.pack]
     with_packs = asyncio.run(cluster.with_packs(packs))
     yield with_packs
-    with_packs.databases.close()
+    with_packs.close()
 
 
 @pytest.fixture(autouse=True)

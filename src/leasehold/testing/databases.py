@@ -54,8 +54,7 @@ class Databases:
 
     def close(self) -> None:
         """Close the connections and end the thread. The databases stay: their server goes with them."""
-        for name in list(self._connections):
-            asyncio.run_coroutine_threadsafe(self._close(name), self._loop).result()
+        asyncio.run_coroutine_threadsafe(self._disconnect(), self._loop).result()
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()
@@ -64,17 +63,19 @@ class Databases:
         return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(_await(work), self._loop))
 
     async def _run(self, name: str, work: Callable[[Connection], Awaitable[T]]) -> T:
-        idle = self._connections[name]
+        idle = [one for one in self._connections[name] if not one.is_closed()]  # a test may have killed the server
         connection = idle.pop() if idle else await _connect(at(self._admin_url, name))
+        self._connections[name] = idle
         try:
             return await work(connection)
         finally:
             if not connection.is_closed():
-                idle.append(connection)
+                self._connections[name].append(connection)
 
     async def _reset(self, name: str) -> bool:
         """Whether the database equals its template again; one connection to it is kept then."""
-        *others, connection = self._connections.pop(name, []) or [await _connect(at(self._admin_url, name))]
+        kept = [one for one in self._connections.pop(name, []) if not one.is_closed()]
+        *others, connection = kept or [await _connect(at(self._admin_url, name))]
         for other in others:
             await other.close()
         if await _reset(connection):
@@ -83,9 +84,11 @@ class Databases:
         await connection.close()
         return False
 
-    async def _close(self, name: str) -> None:
-        for connection in self._connections.pop(name, []):
-            await connection.close()
+    async def _disconnect(self) -> None:
+        for connections in self._connections.values():
+            for connection in connections:
+                connection.terminate()  # without a word: the server may be gone
+        await asyncio.sleep(0)  # for the transports
 
 
 async def _await(work: Awaitable[T]) -> T:
