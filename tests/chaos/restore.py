@@ -3,6 +3,7 @@
 import asyncio
 import subprocess
 import time
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import count
@@ -63,7 +64,7 @@ async def judged(
         await copy.pause_schedules()
         await _finish(copy, env)
         story = await collect(copy, own, secrets, {})
-        return check(_as_of(dump, story, of))
+        return check(as_of(dump, story, of))
     finally:
         await asyncio.to_thread(copy.server.stop)
         home.wipe()
@@ -103,12 +104,17 @@ async def _run(program: str, *arguments: str, stdin: str | None = None) -> "subp
     return await asyncio.to_thread(subprocess.run, command, input=stdin, capture_output=True, text=True)
 
 
-def _as_of(dump: Dump, copy: Story, of: Story) -> Story:
-    """What clients knew when the dump began, and the effects of attempts that the copy knows."""
-    known = {(row["job_id"], row["attempt"], copy.names.get(row["worker_id"])) for row in copy.table("attempt")}
+def as_of(dump: Dump, copy: Story, of: Story) -> Story:
+    """What clients knew when the dump began, and the effects of attempts that the copy knows.
+
+    An attempt that was given back is not counted: after the dump, the same worker may have made one of the same number.
+    """
+    known = Counter(
+        (str(row["job_id"]), int(row["attempt"]), copy.names.get(row["worker_id"], "")) for row in copy.table("attempt")
+    )
     return replace(
         copy,
         ops=[op for op in of.ops if op.status == "ok" and op.ended < dump.began],
-        sink=[*(effect for effect in of.sink if effect in known), *copy.sink],
+        sink=[*(Counter(of.sink) & known).elements(), *copy.sink],
         told={},
     )

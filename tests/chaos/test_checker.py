@@ -12,6 +12,7 @@ import pytest
 
 from tests.chaos.invariants import INVARIANTS, check
 from tests.chaos.oplog import Op, ops_of
+from tests.chaos.restore import Dump, as_of
 from tests.chaos.story import Row, Story
 
 NOON = datetime(2030, 1, 1, 12, tzinfo=UTC)
@@ -261,3 +262,14 @@ def test_an_operation_without_an_answer_is_unknown_and_breaks_nothing() -> None:
     [lost] = ops_of([{"op": "1", "phase": "invoke", "mono": 0, "at": 0, "what": "enqueue", "tenant": "a", "args": {}}])
     assert lost.status == "unknown"
     assert check(replace(GOOD, ops=[*GOOD.ops, lost])) == {}
+
+
+def test_an_effect_after_the_dump_is_not_the_copys_though_its_attempt_has_the_same_number() -> None:
+    """An attempt that was given back is not counted: the next one may have its number, and its worker's name."""
+    lost = attempt(PLAIN, 1, "lost", (2, 3), (1, 2))
+    done = attempt(PLAIN, 2, "succeeded", (4, 5), (3, 4), worker_id=W2)
+    workers = [{"worker_id": W1, "name": "w1.1"}, {"worker_id": W2, "name": "copy.1"}]
+    copy = Story(tables={"attempt": [lost, done], "worker": workers}, sink=[(PLAIN, 2, "copy.1")])
+    original = Story(tables={}, sink=[(PLAIN, 1, "w1.1"), (PLAIN, 1, "w1.1"), (PLAIN, 2, "w1.1")])
+    found = as_of(Dump(path=Path(), began=0.0), copy, original)
+    assert found.sink == [(PLAIN, 1, "w1.1"), (PLAIN, 2, "copy.1")]
