@@ -11,7 +11,7 @@ worker.handler("films.render", async (ctx, { film }: { film: number }) => {
 const working = worker.main(); // until SIGTERM; a second signal does not wait for what runs
 
 const client = new Client(server);
-const made = await client.enqueue("films.render", { film: 7 }, { queue: "gpu", key: "film-7" });
+const made = await client.enqueue("films.render", { film: 7 }, { queue: "gpu", key: "film-7", force: true }); // its worker is starting
 for await (const event of client.follow(made.job_id)) {
   console.log(event.type, event.progress, event.message); // goes on where a stream broke
 }

@@ -7,10 +7,10 @@ import { test } from "node:test";
 import * as sdk from "@leasehold/sdk";
 import { Client } from "@leasehold/sdk";
 
-import { running } from "./server.js";
+import { Early, running } from "./server.js";
 
 const { url, asking: key } = running();
-const client = new Client({ url, key });
+const client = new Early({ url, key });
 /** A job that nobody runs before the test is over. */
 const LATER = { queue: "sdk", delay_s: 3600 };
 
@@ -48,7 +48,7 @@ test("a job is asked for, looked at, canceled, retried and moved", async () => {
 test("a request whose answer is lost is sent again, and makes one job", async () => {
   const tag = randomUUID();
   const keys: (string | undefined)[] = [];
-  const losing = new Client({
+  const losing = new Early({
     url,
     key,
     fetch: async (address, init) => {
@@ -67,7 +67,7 @@ test("a request whose answer is lost is sent again, and makes one job", async ()
 
 test("what cannot be repeated is sent once", async () => {
   let sent = 0;
-  const losing = new Client({ url, key, fetch: async () => (sent++, Promise.reject(new TypeError("fetch failed"))) });
+  const losing = new Early({ url, key, fetch: async () => (sent++, Promise.reject(new TypeError("fetch failed"))) });
   await assert.rejects(losing.ask("tickets.create", { body: {} }), sdk.Unreachable);
   assert.equal(sent, 1);
 });

@@ -9,6 +9,8 @@ import { after } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 
+import { Client, type JobOptions } from "@leasehold/sdk";
+
 export const ROOT = fileURLToPath(new URL("../../../../", import.meta.url));
 export const PYTHON = process.env["LEASEHOLD_TEST_PYTHON"] ?? join(ROOT, ".venv", "bin", "python");
 export const PATIENCE_MS = 60_000;
@@ -54,6 +56,20 @@ export class Program {
 }
 
 /** What the tests are told of the server that `run.ts` has started. */
+/** Asks for jobs before the worker of these tests is there. */
+export class Early extends Client {
+  override enqueue(kind: string, payload: unknown = {}, options: JobOptions = {}): ReturnType<Client["enqueue"]> {
+    return super.enqueue(kind, payload, { force: true, ...options });
+  }
+
+  override batch(...[jobs, how]: Parameters<Client["batch"]>): ReturnType<Client["batch"]> {
+    return super.batch(
+      jobs.map((job) => ({ force: true, ...job })),
+      how,
+    );
+  }
+}
+
 export interface Running {
   url: string;
   /** May ask for jobs, and work on the queues below. */

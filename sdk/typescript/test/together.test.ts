@@ -4,12 +4,12 @@ import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 
-import { Client, type EventOut, type JobMade, type JobRequest, type State } from "@leasehold/sdk";
+import { type EventOut, type JobMade, type JobRequest, type State } from "@leasehold/sdk";
 
-import { eventually, node, PATIENCE_MS, type Program, python, running } from "./server.js";
+import { Early, eventually, node, PATIENCE_MS, type Program, python, running } from "./server.js";
 
 const { url, key } = running();
-const client = new Client({ url, key });
+const client = new Early({ url, key });
 type Language = "python" | "typescript";
 
 /** A worker of this language and name. One that is to be found dead has a short lease. */

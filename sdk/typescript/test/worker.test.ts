@@ -6,12 +6,12 @@ import { test, type TestContext } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 
 import type { Context, JobOptions, JobOut, WorkerOptions } from "@leasehold/sdk";
-import { Client, NotAllowed, Worker } from "@leasehold/sdk";
+import { NotAllowed, Worker } from "@leasehold/sdk";
 
-import { eventually, node, PATIENCE_MS, running } from "./server.js";
+import { Early, eventually, node, PATIENCE_MS, running } from "./server.js";
 
 const { url, key, asking } = running();
-const client = new Client({ url, key });
+const client = new Early({ url, key });
 
 /** A worker in this process, with what it wrote. Long leases: a slow machine must not lose them. */
 class Running {
