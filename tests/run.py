@@ -1,4 +1,5 @@
-"""``python -m tests.run``: the tests, in two processes that each collect half of the folders.
+"""``python -m tests.run``: the tests, in processes that each collect a part of the folders: more than the machine has
+cores, as tests wait as long as they compute.
 
 ``[tool.leasehold.tests]`` in pyproject.toml gives each folder its budget in seconds of one process. The budgets divide
 the folders between the processes; who adds a test that takes long sees here which folder it makes slow.
@@ -34,19 +35,19 @@ def main() -> int:
     budgets = {folder: seconds for folder, seconds in read_budgets().items() if _is_in(folder, chosen.only)}
     began = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="leasehold-tests-") as folder:
-        halves = [
-            Half(number, folders, Path(folder) / f"{number}.jsonl")
+        parts = [
+            Part(number, folders, Path(folder) / f"{number}.jsonl")
             for number, folders in enumerate(divide(budgets, PROCESSES), 1)
         ]
-        for half in halves:
-            print(f"process {half.number}: {' '.join(half.folders)}", flush=True)
-        threads = [threading.Thread(target=half.run, args=["long" if chosen.long else "not long"]) for half in halves]
+        for part in parts:
+            print(f"process {part.number}: {' '.join(part.folders)}", flush=True)
+        threads = [threading.Thread(target=part.run, args=["long" if chosen.long else "not long"]) for part in parts]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
-        reports = [json.loads(line) for half in halves for line in half.record.read_text().splitlines()]
-    return summarize(halves, reports, {} if chosen.long else budgets, time.monotonic() - began)
+        reports = [json.loads(line) for part in parts for line in part.record.read_text().splitlines()]
+    return summarize(parts, reports, {} if chosen.long else budgets, time.monotonic() - began)
 
 
 def read_budgets() -> dict[str, float]:
@@ -80,7 +81,7 @@ def _is_in(folder: str, chosen: list[str]) -> bool:
 
 
 @dataclass
-class Half:
+class Part:
     """One process of pytest, with its part of the folders."""
 
     number: int
@@ -110,12 +111,12 @@ class Half:
         self.code = 0 if process.returncode == NO_TESTS else process.returncode
 
 
-def summarize(halves: list[Half], reports: list[dict[str, Any]], budgets: dict[str, float], took: float) -> int:
+def summarize(parts: list[Part], reports: list[dict[str, Any]], budgets: dict[str, float], took: float) -> int:
     """Failures first, in three lines each; then where the time went, and one closing line."""
     failed = [report for report in reports if report["outcome"] == "failed"]
-    ended_badly = [half for half in halves if half.code != 0]
-    for half in ended_badly:
-        print(f"\n-- process {half.number} --\n" + "\n".join(line for line in half.words if "%]" not in line))
+    ended_badly = [part for part in parts if part.code != 0]
+    for part in ended_badly:
+        print(f"\n-- process {part.number} --\n" + "\n".join(line for line in part.words if "%]" not in line))
     print()
     for report in failed:
         print("\n".join(report["lines"]))
