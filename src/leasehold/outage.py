@@ -49,9 +49,10 @@ class Outage:
             since, self.since, self._back_at = self.since, None, time.monotonic()
             return since
 
-    def covers(self, problem: LeaseholdError) -> bool:
-        """Whether the line about the outage has said this already."""
-        return self.since is not None and isinstance(problem, Unreachable)
+    def covers(self, problem: LeaseholdError, *, waited_s: float = 0.0) -> bool:
+        """Whether the line about the outage has said this already; ``waited_s`` as for ``begin``."""
+        is_away = self.since is not None or time.monotonic() - waited_s < self._back_at
+        return is_away and isinstance(problem, Unreachable)
 
     def pause_seconds(self) -> float:
         """How long to wait before another try."""

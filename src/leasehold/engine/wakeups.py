@@ -100,13 +100,14 @@ class Listener:
     async def _listen_forever(self) -> None:
         failures = 0
         while True:
+            began = time.monotonic()
             try:
                 await self._listen()
                 failures = 0
             except LeaseholdError as problem:
                 failures += 1
                 # The first try may come too soon; and others may find out meanwhile that all of the database is away.
-                if failures > 1 and not self._database.covers(problem):
+                if failures > 1 and not self._database.covers(problem, waited_s=time.monotonic() - began):
                     self._outage.begin(problem)
             if self.listening.is_set():
                 self.listening.clear()
