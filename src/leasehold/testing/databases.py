@@ -63,9 +63,10 @@ class Databases:
         return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(_await(work), self._loop))
 
     async def _run(self, name: str, work: Callable[[Connection], Awaitable[T]]) -> T:
-        idle = [one for one in self._connections[name] if not one.is_closed()]  # a test may have killed the server
+        idle = self._connections[name]
+        while idle and idle[-1].is_closed():  # a test may have killed the server
+            idle.pop()
         connection = idle.pop() if idle else await _connect(at(self._admin_url, name))
-        self._connections[name] = idle
         try:
             return await work(connection)
         finally:
