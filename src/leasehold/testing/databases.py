@@ -4,9 +4,9 @@ import asyncio
 import threading
 import uuid
 from collections import defaultdict
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from importlib.resources import files
-from typing import TypeVar
+from typing import Any, TypeVar
 from urllib.parse import urlsplit, urlunsplit
 
 import asyncpg
@@ -59,8 +59,8 @@ class Databases:
         self._thread.join()
         self._loop.close()
 
-    async def _in_thread(self, work: Awaitable[T]) -> T:
-        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(_await(work), self._loop))
+    async def _in_thread(self, work: Coroutine[Any, Any, T]) -> T:
+        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, self._loop))
 
     async def _run(self, name: str, work: Callable[[Connection], Awaitable[T]]) -> T:
         idle = self._connections[name]
@@ -90,10 +90,6 @@ class Databases:
             for connection in connections:
                 connection.terminate()  # without a word: the server may be gone
         await asyncio.sleep(0)  # for the transports
-
-
-async def _await(work: Awaitable[T]) -> T:
-    return await work
 
 
 async def enable_reset(template_url: str) -> None:
