@@ -8,6 +8,7 @@ from tests.cell import Cell
 from tests.net.world import Site, moved, page
 from tests.packs.audits.test_pages import visiting
 from tests.packs.audits.test_runs import HTML, Auditor, Opened, auditing, document
+from tests.packs.kept import KEPT_BY_THE_ENGINE
 
 __all__ = ["auditing"]
 
@@ -91,12 +92,7 @@ async def test_no_secret_of_an_address_is_shown_anywhere(cell: Cell, auditing: O
             assert found.status_code == 200, (address, found.text)
             assert KEY not in found.text, address
     kept = await cell.look(
-        "select 'payload' as what, payload::text as text from leasehold.job union all"
-        " select 'result', result::text from leasehold.outcome union all"
-        " select 'event', concat(message, data) from leasehold.event union all"
-        " select 'attempt', error::text from leasehold.attempt union all"
-        " select 'webhook', data::text from leasehold.webhook_event union all"
-        " select 'log', detail::text from leasehold.audit union all"
+        f"{KEPT_BY_THE_ENGINE} union all"
         " select 'told', concat(message, data) from leasehold_audits.event union all"
         " select 'run', concat(reason, report) from leasehold_audits.run"
     )

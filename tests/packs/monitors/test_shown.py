@@ -7,6 +7,7 @@ import httpx
 from leasehold_packs.monitors import requests
 from leasehold_packs.monitors.options import Search
 from tests.net.world import Site, moved, page
+from tests.packs.kept import KEPT_BY_THE_ENGINE
 from tests.packs.monitors.test_api import api
 from tests.packs.monitors.test_checks import CAPTCHA
 from tests.packs.monitors.watching import HTML, Watcher, item
@@ -16,12 +17,7 @@ __all__ = ["api"]
 KEY = "s3cr3tk3y0f0ur5h0p1234"
 #: Where a job's order is, what became of it, and whatever was told of it.
 KEPT = (
-    "select 'payload' as what, payload::text as text from leasehold.job union all"
-    " select 'result', result::text from leasehold.outcome union all"
-    " select 'event', concat(message, data) from leasehold.event union all"
-    " select 'attempt', error::text from leasehold.attempt union all"
-    " select 'webhook', data::text from leasehold.webhook_event union all"
-    " select 'log', detail::text from leasehold.audit union all"
+    f"{KEPT_BY_THE_ENGINE} union all"
     " select 'visit', problem from leasehold_monitors.visit union all"
     " select 'reason', reason from leasehold_monitors.product union all"
     " select 'site', concat(tested, health) from leasehold_monitors.site"

@@ -5,6 +5,7 @@ import json
 from leasehold_packs.postings import requests
 from tests.cell import Cell
 from tests.net.world import page
+from tests.packs.kept import KEPT_BY_THE_ENGINE
 from tests.packs.postings.conftest import Opened
 from tests.packs.postings.replay import Boards
 from tests.packs.postings.test_routes import Api, a, http, key
@@ -13,15 +14,7 @@ __all__ = ["a", "http", "key"]
 
 KEY = "s3cr3tk3y0f0ur5h0p1234"
 #: Where a job's order is, what became of it, and whatever was told of it.
-KEPT = (
-    "select 'payload' as what, payload::text as text from leasehold.job union all"
-    " select 'result', result::text from leasehold.outcome union all"
-    " select 'event', concat(message, data) from leasehold.event union all"
-    " select 'attempt', error::text from leasehold.attempt union all"
-    " select 'webhook', data::text from leasehold.webhook_event union all"
-    " select 'log', detail::text from leasehold.audit union all"
-    " select 'run log', message from leasehold_postings.run_log"
-)
+KEPT = f"{KEPT_BY_THE_ENGINE} union all select 'run log', message from leasehold_postings.run_log"
 
 
 def careers() -> bytes:
