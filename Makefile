@@ -16,9 +16,10 @@ menu:
 	@echo "make setup        the development environment in $(VENV)"
 	@echo "make up           PostgreSQL, schema and a worker, until Ctrl-C"
 	@echo "make test         the tests, on a real PostgreSQL of their own; the long ones are left to make verify"
-	@echo "make check        format, lint, types, import contracts, the types of the TypeScript SDK"
-	@echo "make verify       the long tests, those of SQL again on every other PostgreSQL found, two minutes of chaos, the"
-	@echo "                  wheel, and the TypeScript SDK (needs Node 20)"
+	@echo "                  TESTS=tests/http for a part, with LONG=1 for all of it"
+	@echo "make check        format, lint, types, import contracts, the types of the TypeScript SDK, the shape"
+	@echo "make verify       the long tests, those of SQL again on every other PostgreSQL found, those of the worker on a newer"
+	@echo "                  Python, two minutes of chaos, the wheel, and the TypeScript SDK (needs Node 20)"
 	@echo "make lock         pin all dependencies again, with hashes, in requirements/"
 	@echo "make audit        known vulnerabilities in what is pinned, by the advisory database of the index; fails where"
 	@echo "                  that does not answer"
@@ -33,14 +34,16 @@ up: $(VENV)/.runtime
 	@$(BIN)/leasehold up
 
 test: $(VENV)/.dev
-	@$(if $(filter tests,$(TESTS)),$(BIN)/python -m tests.run,$(BIN)/pytest -q $(TESTS))
+	@$(BIN)/python -m tests.run $(if $(LONG),--long) $(if $(filter tests,$(TESTS)),,$(TESTS))
 
 check: $(VENV)/.dev
 	$(BIN)/ruff format --check src tests tools examples benchmarks
 	$(BIN)/ruff check src tests tools examples benchmarks
 	$(BIN)/lint-imports
 	$(BIN)/mypy
+	$(BIN)/python -m tools.generate --check
 	$(BIN)/python -m tools.typescript --check
+	$(BIN)/python -m tools.check_shape
 
 verify: $(VENV)/.dev
 	$(BIN)/python -m tests.verify

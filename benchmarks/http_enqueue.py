@@ -20,14 +20,14 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from urllib.parse import urlsplit
 
-from leasehold import keys
-from leasehold.bench.place import TENANTS, find_place
-from leasehold.engine import keys as engine
-from leasehold.engine import tenants
-from leasehold.engine.connect import target
-from leasehold.engine.database import Database, Role
-from leasehold.keys import Peppers
+from leasehold.database.connect import target
+from leasehold.database.database import Database, Role
+from leasehold.features.api_keys import format as keys
+from leasehold.features.api_keys import store as engine
+from leasehold.features.api_keys.format import Peppers
+from leasehold.features.tenants import store as tenants
 from leasehold.settings import Settings
+from leasehold_bench.server import TENANTS, find_server
 
 PEPPER = "a pepper for this benchmark alone that is long enough"
 BARE = """
@@ -54,7 +54,7 @@ uvicorn.run(app, host="127.0.0.1", port=int(sys.argv[1]), log_level="warning", a
 
 
 async def main(jobs: int, connections: int, reps: int) -> None:
-    async with find_place(Settings.from_env()) as place, place.database() as settings:
+    async with find_server(Settings.from_env()) as server, server.database() as settings:
         async with Database(target(settings, Role.OPERATOR), connections=1) as db:
             tenant = await tenants.find_tenant(db, TENANTS[0])
             key = keys.make("live")

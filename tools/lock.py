@@ -1,4 +1,4 @@
-"""Pin every dependency by version and hash: `make lock` writes requirements/, `tests/unit/test_lock.py` finds drift.
+"""Pin every dependency by version and hash: `make lock` writes requirements/, `tests/tools/test_lock.py` finds drift.
 
 The files hold for every system and every Python that we support. What they were made from is in their first lines, as a
 digest: whoever changes a dependency and forgets them is told so without a network.

@@ -10,12 +10,12 @@ import builtins
 import re
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass
 from pathlib import Path
 
 #: Folders that hold packages, as prefixes of a path.
-SOURCES = ("src/", "")
+SOURCES = ("src/", "benchmarks/", "")
 TEXTS = (".py", ".md", ".toml", ".json", ".yaml", ".yml", ".sh", ".sql", ".ts", ".html", ".txt", "Makefile")
 #: File names that many folders have: code that imports such a module keeps the name by which it knows it.
 SHARED = {"store", "model", "schemas", "routes", "pages", "commands", "handlers", "maintenance", "rules"}
@@ -46,18 +46,21 @@ def read_table(path: Path) -> dict[str, str]:
 def rename(root: Path, moves: Mapping[str, str]) -> None:
     """Let every text of the repository name the new places; the files have moved already."""
     modules = {module_of(old): module_of(new) for old, new in moves.items() if old.endswith(".py")}
+    remaining = {module_of(str(path.relative_to(root))) for path in tracked(root) if path.suffix == ".py"}
+    packages = {module.rpartition(".")[0] for module in remaining}
     for path in tracked(root):
         text = before = path.read_text()
         if path.suffix == ".py":
-            text = rewrite_imports(text, modules)
-        text = rewrite_dotted(text, modules)
+            text = rewrite_imports(text, modules, remaining)
+        if path.suffix != ".sql":  # there two parts are a table
+            text = rewrite_dotted(text, {old: modules[old] for old in modules if old not in packages})
         text = rewrite_paths(text, moves)
         if text != before:
             path.write_text(text)
 
 
 def module_of(path: str) -> str:
-    """``src/leasehold/api/__init__.py`` is ``leasehold.api``."""
+    """``src/shop/api/__init__.py`` is ``shop.api``."""
     for prefix in SOURCES:
         if prefix and path.startswith(prefix):
             path = path.removeprefix(prefix)
@@ -82,20 +85,31 @@ class Imported:
     module: str
     name: str
     local: str
+    is_public: bool = False  # "import x as x" tells linters that the name is meant for others
 
     def __str__(self) -> str:
-        return self.name if self.name == self.local else f"{self.name} as {self.local}"
+        if self.name == self.local and not self.is_public:
+            return self.name
+        return f"{self.name} as {self.local}"
 
 
-def rewrite_imports(text: str, modules: Mapping[str, str]) -> str:
-    """The text with its imports of moved modules changed, and with the modules' new names where it uses them."""
+def rewrite_imports(text: str, modules: Mapping[str, str], remaining: Set[str] = frozenset()) -> str:
+    """Change the imports of moved modules, and the modules' names where the text uses them.
+
+    ``remaining``: modules that exist at their names now, which a package that moved may hold.
+    """
     tree = ast.parse(text)
     taken = set(dir(builtins)) | SHARED
+    fields = {id(node.target) for node in ast.walk(tree) if isinstance(node, ast.AnnAssign)}
+    shadowed: set[str] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Name):
             taken.add(node.id)
+            if isinstance(node.ctx, ast.Store) and id(node) not in fields:
+                shadowed.add(node.id)
         elif isinstance(node, ast.arg):
             taken.add(node.arg)
+            shadowed.add(node.arg)
         elif isinstance(node, ast.alias):
             taken.add(node.asname or node.name)
     renamed: dict[str, str] = {}
@@ -103,25 +117,36 @@ def rewrite_imports(text: str, modules: Mapping[str, str]) -> str:
     for node in ast.walk(tree):
         if not isinstance(node, ast.ImportFrom) or node.module is None or node.level:
             continue
-        imported = [_imported(node.module, name, modules, taken, renamed) for name in node.names]
+        imported = [_imported(node.module, name, modules, remaining, taken, shadowed, renamed) for name in node.names]
         if any(
             one.module != node.module or one.name != name.name for one, name in zip(imported, node.names, strict=True)
         ):
             changes.append((node, _written(imported, " " * node.col_offset)))
-    names = [node for node in ast.walk(tree) if isinstance(node, ast.Name) and node.id in renamed]
+    names = [
+        node for node in ast.walk(tree) if isinstance(node, ast.Name) and node.id in renamed and id(node) not in fields
+    ]
     return _replaced(text, changes, [(node.lineno, node.col_offset, node.id, renamed[node.id]) for node in names])
 
 
 def _imported(
-    module: str, name: ast.alias, modules: Mapping[str, str], taken: set[str], renamed: dict[str, str]
+    module: str,
+    name: ast.alias,
+    modules: Mapping[str, str],
+    remaining: Set[str],
+    taken: set[str],
+    shadowed: set[str],
+    renamed: dict[str, str],
 ) -> Imported:
     moved = modules.get(f"{module}.{name.name}")
+    if moved is None and f"{module}.{name.name}" in remaining:  # a module that stays
+        return Imported(module, name.name, name.asname or name.name, name.asname == name.name)
     if moved is None:  # not a module that moves, so a name inside one
-        return Imported(modules.get(module, module), name.name, name.asname or name.name)
+        target = modules.get(module, module)
+        return Imported(target, name.name, name.asname or name.name, name.asname == name.name)
     parent, _, base = moved.rpartition(".")
     if name.asname:
         return Imported(parent, base, name.asname if name.asname != name.name else base)
-    if base != name.name and base in taken:
+    if base != name.name and (base in taken or name.name in shadowed):
         return Imported(parent, base, name.name)
     if base != name.name:
         renamed[name.name] = base

@@ -13,12 +13,13 @@ from typing import Any
 
 from typer.main import get_command
 
-from leasehold import sql
-from leasehold.api import bare_app, openapi
-from leasehold.api.problems import CODES
-from leasehold.api.route import SCOPES
 from leasehold.cli import app
+from leasehold.database import sql_files
 from leasehold.errors import BY_SQLSTATE
+from leasehold.http import openapi
+from leasehold.http.app import bare_app
+from leasehold.http.problems import CODES
+from leasehold.http.route import SCOPES
 from leasehold.metrics import BUCKETS, CATALOGUE
 from leasehold.settings import Settings
 
@@ -91,7 +92,7 @@ def _level(call: ast.Call) -> str:
 
 def _sql_parts() -> dict[str, str]:
     rows: dict[str, list[str]] = {"tenants": [], "workers": [], "operator": [], "inside": []}
-    for file in sql.read_all():
+    for file in sql_files.read_all():
         if file.name.startswith("functions/"):
             audience, row = _function(file.text)
             rows[audience].append(row)
@@ -127,7 +128,7 @@ def _sentence(comment: str) -> str:
 
 def _sqlstates() -> str:
     raised: dict[str, set[str]] = {}
-    for file in sql.read_all():
+    for file in sql_files.read_all():
         for code in re.findall(r"'(LH\d{3})'", file.text):
             raised.setdefault(code, set()).add(f"`{Path(file.name).stem}`")
     classes = {code: f"`{error.__name__}`" for code, error in BY_SQLSTATE.items()}

@@ -49,7 +49,7 @@ def text(document: Schema) -> str:
     asked = _reachable(schemas, (_content(one.get("requestBody")) for one in _every(document["paths"])))
     told = _reachable(schemas, (one["answer"] for one in operations.values()))
     told |= _reachable(schemas, (_content(one["requestBody"]) for one in _every(document["webhooks"])))
-    told |= _reachable(schemas, [{"$ref": f"{_REF}ProblemOut"}])
+    told |= _reachable(schemas, [{"$ref": f"{_REF}ProblemDetails"}])
     types = [_declared(name, schemas[name], asked=name in asked - told) for name in sorted(schemas)]
     shapes = [f"  {name}: {_literal(_shape(schemas[name]))}," for name in sorted(told)]
     parts = [

@@ -5,9 +5,9 @@ import time
 
 from pydantic import BaseModel
 
-from leasehold.app import Leasehold
-from leasehold.connectors import webhook_deliver
-from leasehold.context import Context
+from leasehold.features.webhooks import handlers as webhook_deliver
+from leasehold.program.app import Leasehold
+from leasehold.program.context import Context
 
 NOOP, PROBE, NAP = "bench.noop", "bench.probe", "bench.nap"
 

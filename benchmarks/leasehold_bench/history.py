@@ -6,8 +6,8 @@ from pathlib import Path
 
 import asyncpg
 
-from leasehold.engine.driver import BY_HAND, Connection, connect
-from leasehold.engine.translate import translated
+from leasehold.database.connection import BY_HAND, Connection, connect
+from leasehold.database.errors import translated
 from leasehold.settings import Settings
 
 _STEP = 100_000
@@ -23,7 +23,7 @@ async def load(settings: Settings, jobs: int) -> None:
         for first in range(1, jobs + 1, _STEP):
             last = min(jobs, first + _STEP - 1)
             await connection.execute(statement, first, last, jobs, tenants, midnight, now)
-        await connection.execute("select leasehold.roll_up()")
+        await connection.execute("select leasehold.roll_up_job_counts()")
         await connection.execute("vacuum (analyze) leasehold.job, leasehold.outcome")
 
 

@@ -7,8 +7,8 @@ import time
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from leasehold.engine.driver import BY_HAND, Connection, connect
-from leasehold.engine.translate import translated
+from leasehold.database.connection import BY_HAND, Connection, connect
+from leasehold.database.errors import translated
 
 _SETTINGS = ("fsync", "full_page_writes", "shared_buffers", "max_wal_size", "wal_level", "max_connections")
 _COMMITS = 100

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from leasehold.bench.bench import Measures
+from leasehold_bench.sizes import Measures
 
 US = "leasehold"
 #: Measure → system → its values, one for each repetition.

@@ -5,13 +5,13 @@ from contextlib import aclosing, asynccontextmanager
 from dataclasses import asdict
 from datetime import UTC, datetime
 
-from leasehold.bench import machine
-from leasehold.bench.bench import Bench, Sizes
-from leasehold.bench.place import find_place
-from leasehold.bench.report import Report
-from leasehold.bench.scenarios import Scenario
 from leasehold.errors import LeaseholdError, Unreachable
 from leasehold.settings import Settings
+from leasehold_bench import machine
+from leasehold_bench.report import Report
+from leasehold_bench.scenarios import Scenario
+from leasehold_bench.server import find_server
+from leasehold_bench.sizes import Bench, Sizes
 
 Say = Callable[[str], None]
 
@@ -24,18 +24,18 @@ async def run(
 ) -> Report:
     """All repetitions of all scenarios, one after another: what disturbs the machine disturbs them alike."""
     async with _bench(settings, sizes, repetitions) as bench:
-        server = await machine.describe_server(bench.place.admin_url)
+        server = await machine.describe_server(bench.server.admin_url)
         report = Report(
             about={
                 "at": datetime.now(UTC).isoformat(timespec="seconds"),
                 "command": command,
                 "machine": machine.describe(),
-                "server": server | {"embedded": bench.place.embedded},
+                "server": server | {"embedded": bench.server.embedded},
                 "worker": {name: getattr(Settings(), name) for name in _WORKER},
                 "sizes": asdict(sizes),
             }
         )
-        say(f"on PostgreSQL {server['version']}, in databases named {bench.place.template}…")
+        say(f"on PostgreSQL {server['version']}, in databases named {bench.server.template}…")
         if server["settings"]["fsync"] != "on":
             say("fsync is off on this server: what it commits is not durable, and what follows is too good to be true")
         for repetition in range(repetitions):
@@ -47,8 +47,8 @@ async def run(
 
 @asynccontextmanager
 async def _bench(settings: Settings, sizes: Sizes, repetitions: int) -> AsyncIterator[Bench]:
-    async with find_place(settings) as place:
-        yield Bench(place=place, sizes=sizes, repetitions=repetitions)
+    async with find_server(settings) as server:
+        yield Bench(server=server, sizes=sizes, repetitions=repetitions)
 
 
 async def measure(bench: Bench, scenario: Scenario, repetition: int, report: Report, say: Say) -> None:

@@ -3,8 +3,8 @@
 import asyncio
 from collections.abc import AsyncIterator
 
-from leasehold.bench.bench import IDLE_SECONDS, LIMIT_SECONDS, Bench, Measures, expect
-from leasehold.bench.scratch import Rows, Scratch
+from leasehold_bench.scratch_database import Rows, ScratchDatabase
+from leasehold_bench.sizes import IDLE_SECONDS, LIMIT_SECONDS, Bench, Measures, expect
 
 #: A session counts its commits at the latest when it ends.
 _EXIT_SECONDS = 0.5
@@ -12,7 +12,7 @@ _EXIT_SECONDS = 0.5
 
 async def memory(bench: Bench) -> AsyncIterator[Measures]:
     jobs = bench.sizes.drain
-    async with Scratch.open(bench.place) as here:
+    async with ScratchDatabase.open(bench.server) as here:
         await here.enqueue_bulk(jobs)
         async with here.workers(1) as workers:
             await asyncio.sleep(IDLE_SECONDS)
@@ -27,7 +27,7 @@ async def memory(bench: Bench) -> AsyncIterator[Measures]:
 
 async def writing(bench: Bench) -> AsyncIterator[Measures]:
     singly, jobs = bench.sizes.enqueue, bench.sizes.drain
-    async with Scratch.open(bench.place) as here:
+    async with ScratchDatabase.open(bench.server) as here:
         start = await here.spent()
         await here.enqueue(singly)
         one_by_one = await here.spent()

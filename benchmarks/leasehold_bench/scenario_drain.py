@@ -8,9 +8,9 @@ import time
 from collections.abc import AsyncIterator
 from datetime import datetime
 
-from leasehold.bench import history
-from leasehold.bench.bench import LIMIT_SECONDS, Bench, Measures, expect
-from leasehold.bench.scratch import Rows, Scratch
+from leasehold_bench import history
+from leasehold_bench.scratch_database import Rows, ScratchDatabase
+from leasehold_bench.sizes import LIMIT_SECONDS, Bench, Measures, expect
 
 #: Of J: the jobs of each run in order, one at a time.
 GROUPS = 1_000
@@ -25,7 +25,7 @@ async def drain_by_two(bench: Bench) -> AsyncIterator[Measures]:
 
 
 async def drain_of_backlog(bench: Bench) -> AsyncIterator[Measures]:
-    async with Scratch.open(bench.place) as here:
+    async with ScratchDatabase.open(bench.server) as here:
         seconds = await here.enqueue_bulk(bench.sizes.backlog)
         loaded: Measures = {"F load s": seconds}
         for _ in range(bench.repetitions):
@@ -35,7 +35,7 @@ async def drain_of_backlog(bench: Bench) -> AsyncIterator[Measures]:
 
 async def drain_under_snapshot(bench: Bench) -> AsyncIterator[Measures]:
     jobs = bench.sizes.snapshot
-    async with Scratch.open(bench.place) as here:
+    async with ScratchDatabase.open(bench.server) as here:
         await here.enqueue_bulk(jobs)
         async with here.old_snapshot():
             since = await drain(here, jobs)
@@ -44,13 +44,13 @@ async def drain_under_snapshot(bench: Bench) -> AsyncIterator[Measures]:
 
 
 async def drain_of_groups(bench: Bench) -> AsyncIterator[Measures]:
-    async with Scratch.open(bench.place) as here:
+    async with ScratchDatabase.open(bench.server) as here:
         await here.enqueue_grouped(bench.sizes.drain, groups=GROUPS)
         yield {"J drain/s, groups": await drained(here, bench.sizes.drain)}
 
 
 async def drain_after_history(bench: Bench) -> AsyncIterator[Measures]:
-    async with Scratch.open(bench.place) as here:
+    async with ScratchDatabase.open(bench.server) as here:
         began = time.monotonic()
         await history.load(here.settings, bench.sizes.history)
         loaded: Measures = {"K load s": time.monotonic() - began, "K database MB": await here.megabytes()}
@@ -61,17 +61,17 @@ async def drain_after_history(bench: Bench) -> AsyncIterator[Measures]:
 
 
 async def _filled_and_drained(bench: Bench, *, processes: int) -> float:
-    async with Scratch.open(bench.place) as here:
+    async with ScratchDatabase.open(bench.server) as here:
         await here.enqueue_bulk(bench.sizes.drain)
         return await drained(here, bench.sizes.drain, processes=processes)
 
 
-async def drained(here: Scratch, jobs: int, *, processes: int = 1, leave: bool = False) -> float:
+async def drained(here: ScratchDatabase, jobs: int, *, processes: int = 1, leave: bool = False) -> float:
     """Jobs a second, from the first start to the last by the database's clock."""
     return (await here.starts(await drain(here, jobs, processes=processes, leave=leave))).per_second
 
 
-async def drain(here: Scratch, jobs: int, *, processes: int = 1, leave: bool = False) -> datetime:
+async def drain(here: ScratchDatabase, jobs: int, *, processes: int = 1, leave: bool = False) -> datetime:
     """Run all jobs (or, with ``leave``, so many of them); since when. Void unless each has one attempt and outcome."""
     before = await here.rows()
     async with here.workers(processes) as workers:

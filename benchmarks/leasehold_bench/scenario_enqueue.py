@@ -2,15 +2,15 @@
 
 from collections.abc import AsyncIterator
 
-from leasehold.bench.bench import Bench, Measures, expect
-from leasehold.bench.scratch import Rows, Scratch
+from leasehold_bench.scratch_database import Rows, ScratchDatabase
+from leasehold_bench.sizes import Bench, Measures, expect
 
 CALLERS = 50
 
 
 async def enqueue(bench: Bench) -> AsyncIterator[Measures]:
     jobs = bench.sizes.enqueue
-    async with Scratch.open(bench.place) as here:
+    async with ScratchDatabase.open(bench.server) as here:
         seconds = await here.enqueue(jobs)
         expect(await here.rows(), Rows(jobs, 0, 0))
     yield {"A enqueue/s": jobs / seconds}
@@ -18,7 +18,7 @@ async def enqueue(bench: Bench) -> AsyncIterator[Measures]:
 
 async def bulk(bench: Bench) -> AsyncIterator[Measures]:
     jobs = bench.sizes.bulk
-    async with Scratch.open(bench.place) as here:
+    async with ScratchDatabase.open(bench.server) as here:
         seconds = await here.enqueue_bulk(jobs)
         expect(await here.rows(), Rows(jobs, 0, 0))
     yield {"B bulk/s": jobs / seconds}
@@ -26,7 +26,7 @@ async def bulk(bench: Bench) -> AsyncIterator[Measures]:
 
 async def concurrent(bench: Bench) -> AsyncIterator[Measures]:
     jobs = bench.sizes.concurrent
-    async with Scratch.open(bench.place) as here:
+    async with ScratchDatabase.open(bench.server) as here:
         seconds = await here.enqueue_at_once(jobs, callers=CALLERS)
         expect(await here.rows(), Rows(jobs, 0, 0))
     yield {f"H enqueue/s, {CALLERS} callers": jobs / seconds}

@@ -11,16 +11,16 @@ from dataclasses import dataclass, field, replace
 
 import httpcore2
 
-from leasehold.bench.bench import LIMIT_SECONDS, Bench, Measures
-from leasehold.bench.scratch import TURN, Scratch
-from leasehold.bench.waiting import percentile
-from leasehold.engine import webhooks
-from leasehold.engine.scope import Scope
-from leasehold.engine.tenants import find_tenant
+from leasehold.database.actor import ActorTransaction
 from leasehold.errors import LeaseholdError
-from leasehold.net.fetch import KEPT_CONNECTIONS, KEPT_SECONDS, Fetcher
-from leasehold.secrets import Keys
+from leasehold.features.tenants.store import find_tenant
+from leasehold.features.webhooks import store as webhooks
+from leasehold.fetch.fetcher import KEPT_CONNECTIONS, KEPT_SECONDS, Fetcher
+from leasehold.sealing import Keys
 from leasehold.settings import Settings
+from leasehold_bench.scenario_latency import percentile
+from leasehold_bench.scratch_database import TURN, ScratchDatabase
+from leasehold_bench.sizes import LIMIT_SECONDS, Bench, Measures
 
 #: One in so many receivers takes what it is sent and does not answer.
 HANGING = 10
@@ -85,11 +85,11 @@ async def _delays(bench: Bench, *, hanging: bool) -> list[float]:
     receivers.port = server.sockets[0].getsockname()[1]
     allow = f"127.0.0.1:{receivers.port}"
     more = {"LEASEHOLD_SECRET_KEYS": _KEY, "LEASEHOLD_FETCH_ALLOW": allow}
-    async with server, Scratch.open(bench.place) as here:
+    async with server, ScratchDatabase.open(bench.server) as here:
         endpoints = bench.sizes.endpoints
         tenants = TURN[:endpoints]
         await _make_endpoints(here, tenants, endpoints, receivers.port, replace(here.settings, fetch_allow=allow))
-        async with here.workers(1, app="leasehold.bench.work:webhooks", environment=more) as workers:
+        async with here.workers(1, app="leasehold_bench.handlers:webhooks", environment=more) as workers:
             await here.resume()
             rounds = max(2, bench.sizes.events // len(TURN))
             answering = sum(number % HANGING > 0 for number in range(endpoints))
@@ -107,11 +107,11 @@ async def _delays(bench: Bench, *, hanging: bool) -> list[float]:
     return receivers.delays
 
 
-async def _make_endpoints(here: Scratch, names: Sequence[str], n: int, port: int, settings: Settings) -> None:
+async def _make_endpoints(here: ScratchDatabase, names: Sequence[str], n: int, port: int, settings: Settings) -> None:
     keys, db = Keys([_KEY]), here.operator
     for place, name in enumerate(names):
         tenant = await find_tenant(db, name)
-        async with Scope.open(db, tenant=tenant, actor="bench") as scope:
+        async with ActorTransaction.open(db, tenant=tenant, actor="bench") as scope:
             for number in range(place, n, len(names)):
                 url = f"http://127.0.0.1:{port}/{number}"
                 await webhooks.create_endpoint(scope, tenant, keys, settings, url=url, events=["bench.*"])
@@ -173,7 +173,7 @@ async def _bare_client() -> AsyncIterator[httpcore2.AsyncConnectionPool]:
 @contextmanager
 def _pages() -> Iterator[int]:
     """A server of small pages; its port."""
-    command = [sys.executable, "-m", "leasehold.bench.pages"]
+    command = [sys.executable, "-m", "leasehold_bench.page_server"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as server:
         assert server.stdin
         assert server.stdout

@@ -3,9 +3,9 @@
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 
-from leasehold.bench import costs, draining, filling, outside, waiting
-from leasehold.bench.bench import Bench, Measures
 from leasehold.errors import BadInput
+from leasehold_bench import scenario_costs, scenario_drain, scenario_enqueue, scenario_latency, scenario_outside
+from leasehold_bench.sizes import Bench, Measures
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,45 +22,49 @@ class Scenario:
 SCENARIOS = {
     scenario.letter: scenario
     for scenario in (
-        Scenario(letter="A", title="enqueue, one by one", measure=filling.enqueue),
-        Scenario(letter="B", title="enqueue, 1,000 a call", measure=filling.bulk),
-        Scenario(letter="C", title="drain, 1 process", measure=draining.drain_by_one),
-        Scenario(letter="D", title="drain, 2 processes", measure=draining.drain_by_two),
-        Scenario(letter="E", title="pick-up by an idle worker", measure=waiting.pick_up),
-        Scenario(letter="F", title="drain with a backlog", measure=draining.drain_of_backlog, repeats_itself=True),
-        Scenario(letter="G", title="drain under an old snapshot", measure=draining.drain_under_snapshot),
-        Scenario(letter="H", title=f"enqueue, {filling.CALLERS} callers", measure=filling.concurrent),
+        Scenario(letter="A", title="enqueue, one by one", measure=scenario_enqueue.enqueue),
+        Scenario(letter="B", title="enqueue, 1,000 a call", measure=scenario_enqueue.bulk),
+        Scenario(letter="C", title="drain, 1 process", measure=scenario_drain.drain_by_one),
+        Scenario(letter="D", title="drain, 2 processes", measure=scenario_drain.drain_by_two),
+        Scenario(letter="E", title="pick-up by an idle worker", measure=scenario_latency.pick_up),
+        Scenario(
+            letter="F", title="drain with a backlog", measure=scenario_drain.drain_of_backlog, repeats_itself=True
+        ),
+        Scenario(letter="G", title="drain under an old snapshot", measure=scenario_drain.drain_under_snapshot),
+        Scenario(letter="H", title=f"enqueue, {scenario_enqueue.CALLERS} callers", measure=scenario_enqueue.concurrent),
         Scenario(
             letter="I",
             title="99 tenants beside a flooding one",
-            measure=waiting.flooded,
+            measure=scenario_latency.flooded,
             note="jobs of the flood sleep for 0.1 s; the flooding tenant may have more waiting than the default quota",
         ),
-        Scenario(letter="J", title=f"drain of {draining.GROUPS:,} groups", measure=draining.drain_of_groups),
+        Scenario(
+            letter="J", title=f"drain of {scenario_drain.GROUPS:,} groups", measure=scenario_drain.drain_of_groups
+        ),
         Scenario(
             letter="K",
             title="drain with a history",
-            measure=draining.drain_after_history,
+            measure=scenario_drain.drain_after_history,
             repeats_itself=True,
             note="the history was written by SQL, set-wise, into job and outcome; no worker ran it",
         ),
-        Scenario(letter="L", title="memory of a worker process", measure=costs.memory),
+        Scenario(letter="L", title="memory of a worker process", measure=scenario_costs.memory),
         Scenario(
             letter="M",
             title="WAL and commits",
-            measure=costs.writing,
+            measure=scenario_costs.writing,
             note="WAL is that of the whole server, commits are those of the benchmark's database",
         ),
         Scenario(
             letter="W",
             title="webhooks beside receivers that hang",
-            measure=outside.hanging_receivers,
+            measure=scenario_outside.hanging_receivers,
             note="from the event to the receivers that answer in both runs; receivers are in the benchmark's process",
         ),
         Scenario(
             letter="X",
             title="fetch beside the bare client",
-            measure=outside.fetching,
+            measure=scenario_outside.fetching,
             note="small pages from a server on loopback, turn by turn; no database",
         ),
     )

@@ -13,17 +13,18 @@ from uuid import UUID
 
 from pydantic import BaseModel
 
-from leasehold.app import Leasehold
-from leasehold.bench import work
-from leasehold.bench.place import TENANTS, Place
-from leasehold.bench.workers import Workers, started
-from leasehold.engine import tenants, wakeups
-from leasehold.engine.connect import target
-from leasehold.engine.database import Database, Role
-from leasehold.engine.workers import list_workers
+from leasehold.database import wakeups
+from leasehold.database.connect import target
+from leasehold.database.database import Database, Role
+from leasehold.engine.leases import list_workers
 from leasehold.errors import LeaseholdError
+from leasehold.features.tenants import store as tenants
 from leasehold.job import Enqueued
+from leasehold.program.app import Leasehold
 from leasehold.settings import Settings
+from leasehold_bench import handlers
+from leasehold_bench.server import TENANTS, BenchmarkServer
+from leasehold_bench.worker_processes import Workers, started
 
 BULK = 1000
 QUEUE = "default"
@@ -69,7 +70,7 @@ class Spent:
     commits: int
 
 
-class Scratch:
+class ScratchDatabase:
     """A fresh database, and an app that asks for work in it as any program does."""
 
     def __init__(self, settings: Settings, db: Database, app: Leasehold) -> None:
@@ -82,9 +83,9 @@ class Scratch:
 
     @classmethod
     @asynccontextmanager
-    async def open(cls, place: Place) -> AsyncIterator[Self]:
+    async def open(cls, server: BenchmarkServer) -> AsyncIterator[Self]:
         async with (
-            place.database() as settings,
+            server.database() as settings,
             Database(target(settings, Role.OPERATOR), connections=1) as db,
             producer(settings) as app,
         ):
@@ -96,7 +97,7 @@ class Scratch:
         """Ask for jobs one by one, of twenty tenants in turn; the seconds it took."""
         began = time.monotonic()
         for number in range(jobs):
-            self._note(await self.app.enqueue(work.NOOP, work.Noop(number=number), tenant=next(self._turn)))
+            self._note(await self.app.enqueue(handlers.NOOP, handlers.Noop(number=number), tenant=next(self._turn)))
         return time.monotonic() - began
 
     async def enqueue_at_once(self, jobs: int, *, callers: int) -> float:
@@ -105,7 +106,7 @@ class Scratch:
 
         async def call() -> None:
             for number in numbers:
-                await self.app.enqueue(work.NOOP, work.Noop(number=number), tenant=next(self._turn))
+                await self.app.enqueue(handlers.NOOP, handlers.Noop(number=number), tenant=next(self._turn))
 
         began = time.monotonic()
         await asyncio.gather(*(call() for _ in range(callers)))
@@ -114,8 +115,8 @@ class Scratch:
     async def enqueue_bulk(
         self,
         jobs: int,
-        kind: str = work.NOOP,
-        payload: Callable[[int], BaseModel] = lambda number: work.Noop(number=number),
+        kind: str = handlers.NOOP,
+        payload: Callable[[int], BaseModel] = lambda number: handlers.Noop(number=number),
         *,
         tenant: str | None = None,
     ) -> float:
@@ -131,8 +132,10 @@ class Scratch:
         """Ask for jobs of so many groups, each group of the next tenant."""
         for number in range(min(jobs, groups)):
             share = len(range(number, jobs, groups))
-            payloads = [work.Noop(number=number)] * share
-            made = await self.app.enqueue_many(work.NOOP, payloads, tenant=next(self._turn), group=f"group-{number}")
+            payloads = [handlers.Noop(number=number)] * share
+            made = await self.app.enqueue_many(
+                handlers.NOOP, payloads, tenant=next(self._turn), group=f"group-{number}"
+            )
             self._note(made[0])
 
     def _note(self, job: Enqueued) -> None:
@@ -157,7 +160,7 @@ class Scratch:
         self,
         processes: int,
         *,
-        app: str = "leasehold.bench.work:app",
+        app: str = "leasehold_bench.handlers:app",
         environment: Mapping[str, str] = MappingProxyType({}),
     ) -> AsyncIterator[Workers]:
         """Worker processes that have registered; the queue is paused, so that all begin at once."""
@@ -294,7 +297,7 @@ def _per_second(n: int, first: datetime, last: datetime) -> float:
 async def producer(settings: Settings) -> AsyncIterator[Leasehold]:
     """A program of its own that asks for work, with the connections it has open."""
     app = Leasehold(settings)
-    app.include(work.app)
+    app.include(handlers.app)
     async with app:
         for tenant in TURN:
             await app.client(tenant)

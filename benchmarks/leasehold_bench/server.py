@@ -10,12 +10,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
 
-from leasehold.engine import migrate, tenants
-from leasehold.engine.connect import target
-from leasehold.engine.database import Database, Role
-from leasehold.engine.driver import BY_HAND, Connection, connect
-from leasehold.engine.translate import translated
+from leasehold.database import migrate
+from leasehold.database.connect import target
+from leasehold.database.connection import BY_HAND, Connection, connect
+from leasehold.database.database import Database, Role
+from leasehold.database.errors import translated
 from leasehold.errors import LeaseholdError
+from leasehold.features.tenants import store as tenants
 from leasehold.postgres import Home, Server, instance_home
 from leasehold.settings import Settings
 
@@ -23,7 +24,7 @@ TENANTS = [f"bench-{number:02}" for number in range(100)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class BenchmarkServer:
     """A server, and a migrated database on it that others are copied from."""
 
     admin_url: str = field(repr=False)
@@ -44,7 +45,7 @@ class Place:
 
 
 @asynccontextmanager
-async def find_place(settings: Settings) -> AsyncIterator[Place]:
+async def find_server(settings: Settings) -> AsyncIterator[BenchmarkServer]:
     """A server to measure on. At the end nothing of the benchmark is left on it but the roles."""
     with ExitStack() as stack:
         admin_url = settings.database_url or _start_server(stack, settings)
@@ -52,7 +53,7 @@ async def find_place(settings: Settings) -> AsyncIterator[Place]:
         template = f"leasehold_bench_{secrets.token_hex(4)}"
         try:
             await _make_template(admin_url, template)
-            yield Place(admin_url=admin_url, template=template, embedded=settings.database_url is None)
+            yield BenchmarkServer(admin_url=admin_url, template=template, embedded=settings.database_url is None)
         finally:
             await _drop_all(admin_url, template)
 

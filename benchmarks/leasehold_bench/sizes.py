@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass, fields, replace
 
-from leasehold.bench.place import Place
-from leasehold.bench.scratch import Rows
 from leasehold.errors import LeaseholdError
+from leasehold_bench.scratch_database import Rows
+from leasehold_bench.server import BenchmarkServer
 
 #: By name: a figure, or the figures of a series.
 Measures = dict[str, float | list[float]]
@@ -45,7 +45,7 @@ class Sizes:
 class Bench:
     """Where to measure, how much, and how often."""
 
-    place: Place
+    server: BenchmarkServer
     sizes: Sizes
     repetitions: int
 

@@ -4,17 +4,19 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from leasehold.app import Leasehold
-    from leasehold.batches import Item
-    from leasehold.context import Context, SyncContext, SyncTransaction, Transaction
     from leasehold.errors import LeaseholdError
-    from leasehold.flows import Flow, approval, chain, chord, group, sleep, step, wait_for
+    from leasehold.features.flows.model import Flow, approval, chain, chord, group, sleep, step, wait_for
+    from leasehold.fetch.response import Fetched
     from leasehold.job import Enqueued, Job, State
-    from leasehold.net.answer import Fetched
-    from leasehold.outcomes import Cancel, Fail, Retry, Snooze
+    from leasehold.program.app import Leasehold
+    from leasehold.program.batches import Item
+    from leasehold.program.context import Context, SyncContext, SyncTransaction
+    from leasehold.program.outcomes import Cancel, Fail, Retry, Snooze
+    from leasehold.program.transaction import AttemptTransaction, ReadOnlyTransaction, Transaction
     from leasehold.settings import Settings
 
 __all__ = [
+    "AttemptTransaction",
     "Cancel",
     "Context",
     "Enqueued",
@@ -25,6 +27,7 @@ __all__ = [
     "Job",
     "Leasehold",
     "LeaseholdError",
+    "ReadOnlyTransaction",
     "Retry",
     "Settings",
     "Snooze",
@@ -43,14 +46,15 @@ __all__ = [
 
 # Imported when they are first asked for: `leasehold --help` and a program that only imports us stay quick.
 _HOMES = {
-    "leasehold.app": ("Leasehold",),
-    "leasehold.batches": ("Item",),
-    "leasehold.context": ("Context", "SyncContext", "SyncTransaction", "Transaction"),
+    "leasehold.program.app": ("Leasehold",),
+    "leasehold.program.batches": ("Item",),
+    "leasehold.program.context": ("Context", "SyncContext", "SyncTransaction"),
     "leasehold.errors": ("LeaseholdError",),
-    "leasehold.flows": ("Flow", "approval", "chain", "chord", "group", "sleep", "step", "wait_for"),
+    "leasehold.features.flows.model": ("Flow", "approval", "chain", "chord", "group", "sleep", "step", "wait_for"),
     "leasehold.job": ("Enqueued", "Job", "State"),
-    "leasehold.net.answer": ("Fetched",),
-    "leasehold.outcomes": ("Cancel", "Fail", "Retry", "Snooze"),
+    "leasehold.fetch.response": ("Fetched",),
+    "leasehold.program.outcomes": ("Cancel", "Fail", "Retry", "Snooze"),
+    "leasehold.program.transaction": ("AttemptTransaction", "ReadOnlyTransaction", "Transaction"),
     "leasehold.settings": ("Settings",),
 }
 

@@ -1,4 +1,4 @@
-"""The HTTP API inside AWS Lambda, behind API Gateway or a function URL: ``leasehold.server.lambda_handler``.
+"""The HTTP API inside AWS Lambda, behind API Gateway or a function URL: ``leasehold.aws_lambda.lambda_handler``.
 
 Needs ``leasehold[lambda]``. A function is frozen between two events, so it serves requests and runs no jobs: have a
 worker elsewhere. It cannot stream either: whoever asks for a stream gets the page.
@@ -12,8 +12,8 @@ from typing import Any
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from leasehold.api import Services, create_app, open_services
-from leasehold.packs import discover
+from leasehold.http.app import Services, create_app, open_services
+from leasehold.plugins.discovery import discover
 from leasehold.settings import Settings
 
 #: Never closed: an instance is not told of its end. Kept here, or it would be closed as soon as nobody names it.

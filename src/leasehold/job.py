@@ -4,10 +4,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, NamedTuple, Self
+from typing import Any, Literal, NamedTuple, Self
 from uuid import UUID
 
-from leasehold import payload
+from leasehold import json_codec
 
 
 class State(StrEnum):
@@ -32,14 +32,14 @@ class State(StrEnum):
 
 @dataclass(slots=True, unsafe_hash=True)
 class Enqueued:
-    """The answer to an enqueue; ``created`` is False where the job was there already."""
+    """The answer to an enqueue; ``created`` is false where the job was there already."""
 
     job_id: UUID
     state: State
     created: bool
 
 
-class Grant(NamedTuple):
+class ClaimedJob(NamedTuple):
     """A claimed job: the right to run one attempt, as long as ``token`` is the current one. As SQL's type granted."""
 
     token: int
@@ -55,7 +55,7 @@ class Grant(NamedTuple):
     traceparent: str | None
 
 
-class Ended(NamedTuple):
+class AttemptOutcome(NamedTuple):
     """How an attempt ended. ``delay_s`` is None for the job's own back-off."""
 
     token: int
@@ -66,8 +66,8 @@ class Ended(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Job:
-    """A job as a person wants to see it."""
+class JobSummary:
+    """A job without its payload and result."""
 
     job_id: UUID
     tenant_id: UUID
@@ -77,8 +77,6 @@ class Job:
     state: State
     attempt: int
     max_attempts: int
-    payload: Any
-    result: Any
     error: dict[str, Any] | None
     progress: float | None
     message: str | None
@@ -97,11 +95,25 @@ class Job:
     gate: str | None
 
     @classmethod
-    def from_row(cls, row: Mapping[str, Any], read: Callable[[str | None], Any] = payload.decode) -> Self:
-        json = {name: read(row[name]) for name in ("payload", "result", "error")}
-        columns = dict(row) | json | {"state": State(row["state"])}
-        group = columns.pop("group_key")
-        return cls(group=group, **columns)
+    def from_row(cls, row: Mapping[str, Any]) -> Self:
+        columns = dict(row) | {"error": json_codec.shown(row["error"]), "state": State(row["state"])}
+        del columns["payload"], columns["result"]
+        return cls(group=columns.pop("group_key"), **columns)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job(JobSummary):
+    """A job as it is now."""
+
+    payload: Any
+    result: Any
+
+    @classmethod
+    def from_row(cls, row: Mapping[str, Any], read: Callable[[str | None], Any] = json_codec.decode) -> Self:
+        """``read`` is what makes values of its payload and result."""
+        columns = dict(row) | {name: read(row[name]) for name in ("payload", "result")}
+        columns |= {"error": json_codec.shown(row["error"]), "state": State(row["state"])}
+        return cls(group=columns.pop("group_key"), **columns)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,7 +130,7 @@ class Attempt:
 
     @classmethod
     def from_row(cls, row: Mapping[str, Any]) -> Self:
-        return cls(**dict(row) | {"error": payload.decode(row["error"])})
+        return cls(**dict(row) | {"error": json_codec.decode(row["error"])})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,12 +146,12 @@ class Event:
 
     @classmethod
     def from_row(cls, row: Mapping[str, Any]) -> Self:
-        return cls(**dict(row) | {"data": payload.decode(row["data"])})
+        return cls(**dict(row) | {"data": json_codec.decode(row["data"])})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogLine:
-    """What a handler logged, and which attempt of which job."""
+    """What a handler logged. ``attempt`` is left out of streams."""
 
     job_id: UUID
     kind: str
@@ -152,7 +164,7 @@ class LogLine:
 
     @classmethod
     def from_row(cls, row: Mapping[str, Any]) -> Self:
-        return cls(**dict(row) | {"fields": payload.decode(row["fields"]) or {}, "level": row["level"] or "info"})
+        return cls(**dict(row) | {"fields": json_codec.decode(row["fields"]) or {}, "level": row["level"] or "info"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,7 +177,7 @@ class Reason:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Queue:
-    """A lane with what is in it, counted up to a bound."""
+    """A queue with what waits and runs in it, counted up to a bound."""
 
     queue: str
     paused: bool
@@ -195,7 +207,7 @@ class WorkerInfo:
 class Limit:
     """A queue, kind or tenant of which only so many jobs run at once, or none while it is paused."""
 
-    what: str
+    what: Literal["queue", "kind", "tenant"]
     name: str
     max_running: int | None
     paused: bool
@@ -221,4 +233,4 @@ class Tenant:
     max_running: int
     max_queued: int
     created_at: datetime
-    paused: bool = False
+    paused: bool

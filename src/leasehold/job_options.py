@@ -1,24 +1,60 @@
-"""The options of a job as programs write them. SQL knows them by their long names, which carry the units."""
+"""The options of a job, read from their table, and the names that people write in Python.
 
+SQL knows an option by its long name, which carries the unit.
+"""
+
+import csv
+import pkgutil
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from leasehold.errors import BadInput
-from leasehold.payload import plain_options
+from leasehold.json_codec import plain_options
 
+_TABLE = "engine/sql/enqueue/options.csv"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Option:
+    """A line of the table; docs/design/options.md says what the columns mean."""
+
+    name: str
+    type: str
+    min: str
+    max: str
+    default: str
+    short: bool
+    kind: bool
+    step: bool
+    schedule: bool
+    people_name: str
+    help: str
+
+    @property
+    def is_number(self) -> bool:
+        return self.type in ("whole", "seconds")
+
+    @property
+    def choices(self) -> list[str]:
+        return self.type.split("|") if "|" in self.type else []
+
+
+def read_table(text: str) -> list[Option]:
+    """The options of a table in CSV, in its order."""
+    return [
+        Option(**{name: value == "yes" if name in _PLACES else value for name, value in row.items()})  # type: ignore[arg-type]
+        for row in csv.DictReader(text.splitlines())
+    ]
+
+
+_PLACES = ("short", "kind", "step", "schedule")
+OPTIONS = read_table((pkgutil.get_data("leasehold", _TABLE) or b"").decode())
 #: The short names that people write in Python, and what they stand for.
-LONG = {
-    "attempts": "max_attempts",
-    "timeout": "timeout_s",
-    "delay": "delay_s",
-    "key_window": "key_window_s",
-    "group_gap": "group_gap_s",
-}
-#: What a handler may say of the jobs of its kind. As in SQL: see known_options.sql.
-OF_KINDS = (
-    "queue", "priority", "max_attempts", "retry_base_s", "retry_cap_s", "timeout_s", "delay_s", "version", "tags",
-    "group", "group_limit", "group_hold", "group_gap_s", "gate", "key_window_s", "on_duplicate",
-)  # fmt: skip
+LONG = {option.people_name: option.name for option in OPTIONS if option.people_name}
+#: What a handler may say of the jobs of its kind.
+OF_KINDS = tuple(option.name for option in OPTIONS if option.kind)
+NUMBERS = frozenset(option.name for option in OPTIONS if option.is_number)
 
 
 def plain(options: Mapping[str, Any]) -> dict[str, Any]:

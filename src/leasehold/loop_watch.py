@@ -14,7 +14,7 @@ from contextlib import suppress
 from types import FrameType
 from typing import Protocol
 
-from leasehold.job import Grant
+from leasehold.job import ClaimedJob
 from leasehold.log import emit
 
 #: How often to look. Two looks at the same step of the same attempt, and it blocks.
@@ -25,7 +25,7 @@ _INSTALLED = tuple(sysconfig.get_path(name) for name in ("stdlib", "platstdlib",
 
 class Attempt(Protocol):
     @property
-    def grant(self) -> Grant: ...
+    def job(self) -> ClaimedJob: ...
 
     @property
     def task(self) -> "asyncio.Task[None] | None": ...
@@ -73,12 +73,12 @@ class LoopWatch:
         return next(iter(running)) if len(running) == 1 else None
 
     def _say(self, attempt: Attempt | None) -> None:
-        grant = attempt.grant if attempt else None
+        job = attempt.job if attempt else None
         emit(
             "handler blocks the event loop",
             level=logging.WARNING,
-            kind=grant and grant.kind,
-            job_id=grant and grant.job_id,
+            kind=job and job.kind,
+            job_id=job and job.job_id,
             at=_place(sys._current_frames().get(self._thread)),
             others=len(self._running()) - 1,
             hint=_HINT,

@@ -13,6 +13,9 @@ _LONGEST_PAUSE_SECONDS = 5.0
 #: The pause is this share of the outage so far.
 _PAUSE_SHARE = 0.5
 
+#: Calls that were sent before the end of an outage may still fail so long after it.
+_SETTLED_SECONDS = 0.5
+
 
 class Outage:
     """What one process knows of one service. Threads may share it."""
@@ -21,7 +24,7 @@ class Outage:
         self.since: float | None = None  # None: it answers, as far as is known
         self._gone: Callable[[LeaseholdError], None] = lambda problem: None
         self._back: Callable[[float], None] = lambda seconds: None
-        self._back_at = 0.0
+        self._back_at = -_SETTLED_SECONDS
         self._lock = threading.Lock()
 
     def announce(self, gone: Callable[[LeaseholdError], None], back: Callable[[float], None]) -> None:
@@ -33,7 +36,7 @@ class Outage:
         tells nothing."""
         with self._lock:
             now = time.monotonic()
-            if self.since is not None or now - waited_s < self._back_at:
+            if self.since is not None or now - waited_s < self._back_at + _SETTLED_SECONDS:
                 return
             self.since = now
         self._gone(problem)

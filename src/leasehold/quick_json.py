@@ -10,7 +10,7 @@ from typing import Any, Literal, Self
 from pydantic import TypeAdapter
 from pydantic_core import PydanticSerializationError, SchemaSerializer, core_schema
 
-from leasehold.payload import LIMIT
+from leasehold.json_codec import LIMIT
 
 #: What pydantic makes of these is JSON that PostgreSQL keeps exactly, but for what _unsuspicious finds.
 _PLAIN = {

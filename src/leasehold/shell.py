@@ -1,9 +1,6 @@
-"""For packs: commands of their own, ``leasehold <pack> …``. A distribution declares
+"""For packs: commands of their own, ``leasehold <pack> …``. ``Feature(commands={"notes": "commands:app"})`` names them.
 
-    [project.entry-points."leasehold.commands"]
-    notes = "acme_notes.commands:app"
-
-and ``app`` is a ``typer.Typer``. It is imported when somebody calls it, so keep heavy imports inside the commands:
+``app`` is a ``typer.Typer``. It is imported when somebody calls it, so keep heavy imports inside the commands:
 
     @app.command()
     @shell.command
@@ -21,7 +18,7 @@ from leasehold.cli.options import Tenant as TenantOption
 from leasehold.cli.output import command, print_json, print_table, say
 
 if TYPE_CHECKING:
-    from leasehold.access import Access
+    from leasehold.program.access import Access
 
 __all__ = ["Json", "TenantOption", "command", "print_json", "print_table", "say", "tenant"]
 
@@ -31,8 +28,8 @@ async def tenant(name: str | None = None) -> "AsyncIterator[Access]":
     """The database, opened for one tenant: by default that of ``LEASEHOLD_TENANT``. The audit log names the person."""
     from getpass import getuser
 
-    from leasehold.access import Access
-    from leasehold.client import Backend
+    from leasehold.program.access import Access
+    from leasehold.program.client import Backend
     from leasehold.settings import Settings
 
     async with Backend(Settings.from_env(tenant=name)) as backend:

@@ -7,7 +7,7 @@
         async with tenant.transaction() as tx:
             return {"data": [row["text"] for row in await tx.fetch("select text from leasehold_notes.note")]}
 
-A pack names them, ``Pack(routes="acme_notes.routes:routes")``: only the server imports them, and refuses those that lie
+A pack names them, ``Feature(routes=("routes:routes",))``: only the server imports them, and refuses those that lie
 outside ``/v1/<pack>``, or that let anybody in without saying so (``web.anybody()``, ``web.Stranger``).
 
     pages = web.pages("notes", title="Notes", templates="acme_notes")
@@ -26,7 +26,7 @@ A route may answer with a live stream. Each message has an id; a browser that co
 It counts as one of the tenant's streams, is pinged while it is quiet, dropped when its reader takes nothing, and let go
 when the server stops.
 
-``Pack(pages="acme_notes.pages:pages")`` gives them an entry in the navigation. Their templates are in the folder
+``Feature(pages=("pages:pages",))`` gives them an entry in the navigation. Their templates are in the folder
 ``templates`` of the package and extend ``base.html``.
 """
 
@@ -36,21 +36,22 @@ from typing import Annotated
 
 from fastapi import Depends, Request, Response
 
-from leasehold.access import Access, Transaction
-from leasehold.access import Stranger as _Stranger
-from leasehold.api.answers import Answer, answer, tagged
-from leasehold.api.auth import Caller, SignedIn
-from leasehold.api.body import beside, off_loop, read_body, refuse_many_values
-from leasehold.api.events import LastId as LastEventId
-from leasehold.api.events import Message, Position, open_other
-from leasehold.api.hosts import public_host
-from leasehold.api.idempotency import IdempotencyKey, once_within
-from leasehold.api.problems import Problem
-from leasehold.api.route import anybody, needs
-from leasehold.api.route import router as routes
-from leasehold.api.services import services_of
+from leasehold.dashboard.filters import changes
 from leasehold.dashboard.page import Look, NavigationEntry, Page, Pages
-from leasehold.dashboard.words import changes
+from leasehold.http.allowed_hosts import public_host
+from leasehold.http.auth import Caller, SignedIn
+from leasehold.http.idempotency import IdempotencyKey, once_within
+from leasehold.http.problems import Problem
+from leasehold.http.request_body import beside, off_loop, read_body, refuse_many_values
+from leasehold.http.responses import Answer, answer, tagged
+from leasehold.http.route import anybody, needs
+from leasehold.http.route import router as routes
+from leasehold.http.services import services_of
+from leasehold.http.streams import LastId as LastEventId
+from leasehold.http.streams import Message, Position, open_other
+from leasehold.program.access import Access
+from leasehold.program.access import Stranger as _Stranger
+from leasehold.program.transaction import ReadOnlyTransaction, Transaction
 
 __all__ = [
     "Answer",
@@ -63,6 +64,7 @@ __all__ = [
     "Pages",
     "Position",
     "Problem",
+    "ReadOnlyTransaction",
     "Request",
     "Response",
     "Stranger",
@@ -93,7 +95,7 @@ class _Tenant(Access):
     async def once(self, key: str | None, operate: Callable[[Transaction], Awaitable[Answer]]) -> Response:
         """Operate in one transaction; with an Idempotency-Key its answer is kept there, for the same request again."""
         async with self.transaction() as tx:
-            return await once_within(tx.scope, self.request, self.caller, key, lambda: operate(tx))
+            return await once_within(tx.db, self.request, self.caller, key, lambda: operate(tx))
 
 
 async def _tenant(request: Request, caller: SignedIn) -> _Tenant:

@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from leasehold.bench.report import US
 from leasehold.errors import LeaseholdError, NotFound, Unreachable
+from leasehold_bench.report import US
 
 #: Of a checkout; the adapter is no part of the installed package.
 _CHECKOUT = Path(__file__).parents[3]

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from leasehold.bench import machine
-from leasehold.bench.harness import Harness
-from leasehold.bench.report import medians, ratios
 from leasehold.errors import BadInput
+from leasehold_bench import machine
+from leasehold_bench.peers.harness import Harness
+from leasehold_bench.report import medians, ratios
 
 #: The harness measures these in one go, which it calls T.
 _TOGETHER = set("ABCD")

@@ -4,16 +4,16 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import { LeaseholdError } from "./errors.js";
 import {
-  type AttemptOut,
-  type EventOut,
+  type Attempt as WholeAttempt,
+  type Event,
+  type Job,
   type JobMade,
-  type JobOut,
   type JobRequest,
   type JobSummary,
   type Moment,
   type Operations,
   operations,
-  type ReasonOut,
+  type Reason,
   shapes,
   type State,
 } from "./generated.js";
@@ -27,7 +27,7 @@ import { type Message, Reader } from "./sse.js";
 export type JobOptions = Omit<JobRequest, "kind" | "payload">;
 export type JobFilters = Omit<NonNullable<Operations["jobs.list"]["asks"]["query"]>, "cursor" | "limit">;
 /** One execution that has ended. Its token is left out: as a JSON number it is more than JavaScript counts exactly. */
-export type Attempt = Omit<AttemptOut, "token">;
+export type Attempt = Omit<WholeAttempt, "token">;
 
 /** The server pings every 15 seconds: a stream without a sign of life for so long is a broken one. */
 const SILENCE_MS = 45_000;
@@ -58,7 +58,7 @@ export class Client {
     return made.data.map((one) => ("job_id" in one ? one : errorOfItem(one)));
   }
 
-  async get(job_id: string): Promise<JobOut> {
+  async get(job_id: string): Promise<Job> {
     return await this.ask("jobs.get", { path: { job_id } });
   }
 
@@ -83,7 +83,7 @@ export class Client {
   }
 
   /** Why the job is not running. */
-  async explain(job_id: string): Promise<ReasonOut[]> {
+  async explain(job_id: string): Promise<Reason[]> {
     return (await this.ask("jobs.explain", { path: { job_id } })).reasons;
   }
 
@@ -103,7 +103,7 @@ export class Client {
   }
 
   /** What has happened to a job so far. */
-  async *events(job_id: string, { after = 0 } = {}): AsyncGenerator<EventOut, void, undefined> {
+  async *events(job_id: string, { after = 0 } = {}): AsyncGenerator<Event, void, undefined> {
     for (;;) {
       const page = await this.ask("jobs.events", { path: { job_id }, query: { after, limit: 200 } });
       yield* page.data;
@@ -116,7 +116,7 @@ export class Client {
   async *follow(
     job_id: string,
     { after = 0, signal }: { after?: number; signal?: AbortSignal } = {},
-  ): AsyncGenerator<EventOut, void, undefined> {
+  ): AsyncGenerator<Event, void, undefined> {
     const path = fill(operations["jobs.events"].path, { job_id });
     const followed: Followed = { path, last: String(after), over: false };
     while (!followed.over) {
@@ -126,7 +126,7 @@ export class Client {
   }
 
   /** The job when it has ended. Throws a TimeoutError when that takes longer than `timeout_s`. */
-  async wait(job_id: string, { timeout_s }: { timeout_s?: number } = {}): Promise<JobOut> {
+  async wait(job_id: string, { timeout_s }: { timeout_s?: number } = {}): Promise<Job> {
     const options = timeout_s === undefined ? {} : { signal: AbortSignal.timeout(Math.ceil(timeout_s * 1000)) };
     try {
       for await (const _ of this.follow(job_id, options));
@@ -137,7 +137,7 @@ export class Client {
   }
 
   /** Events until the stream ends, for whatever reason. */
-  async *#stream(followed: Followed, signal?: AbortSignal): AsyncGenerator<EventOut, void, undefined> {
+  async *#stream(followed: Followed, signal?: AbortSignal): AsyncGenerator<Event, void, undefined> {
     const silence = new Silence(SILENCE_MS);
     try {
       const response = await this.#open(followed, signal ? AbortSignal.any([signal, silence.signal]) : silence.signal);
@@ -178,12 +178,12 @@ interface Followed {
 }
 
 /** The event in a message, if there is one. */
-function take(followed: Followed, message: Message): EventOut | null {
+function take(followed: Followed, message: Message): Event | null {
   if (message.id !== "") followed.last = message.id;
   followed.over = message.event === "end";
   if (message.event !== "patch") return null;
-  check(message.data, shapes["EventOut"]!, "an event of the stream");
-  return message.data as EventOut;
+  check(message.data, shapes["Event"]!, "an event of the stream");
+  return message.data as Event;
 }
 
 /** A signal that aborts when nothing was heard for so long. */

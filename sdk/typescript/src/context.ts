@@ -2,7 +2,7 @@
 
 import type { Client, JobOptions } from "./client.js";
 import { LeaseLost } from "./errors.js";
-import type { GrantOut, JobMade, SaidIn } from "./generated.js";
+import type { GrantOut, JobMade, ProgressReport } from "./generated.js";
 import { errorOfItem } from "./http.js";
 import { storable } from "./outcomes.js";
 
@@ -92,7 +92,7 @@ export class Context {
     await this.#say({ type: "log", level, message: text, fields: plain(fields) });
   }
 
-  async #say(said: Omit<SaidIn, "token">): Promise<void> {
+  async #say(said: Omit<ProgressReport, "token">): Promise<void> {
     const { client, worker_id } = this.#attempted;
     const body = { said: [{ ...said, token: this.#token }] };
     await this.#unlessLost(async () => {

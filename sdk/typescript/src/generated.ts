@@ -10,8 +10,6 @@ export interface ActMade {
   job_id: string;
   state: State;
   created: boolean;
-  /** The whole job, after `Prefer: wait` saw it end. */
-  job?: JobOut | null;
   count: number;
 }
 
@@ -29,7 +27,8 @@ export interface ActRequest {
   dry_run?: boolean;
 }
 
-export interface ApprovalOut {
+/** What waits for a person. */
+export interface Approval {
   job_id: string;
   flow_id: string;
   flow: string;
@@ -41,44 +40,49 @@ export interface ApprovalOut {
   tenant_id: string;
 }
 
-export interface Approvals {
-  data: ApprovalOut[];
+/** Some of a kind. `next_cursor` is null on the last page. */
+export interface ApprovalPage {
+  data: Approval[];
   next_cursor: string | null;
   has_more: boolean;
 }
 
-export interface AttemptOut {
+/** One execution that has ended. */
+export interface Attempt {
   token: number;
   attempt: number;
   outcome: string;
-  error: unknown;
+  error: { [name: string]: unknown } | null;
   worker: string;
   started_at: string;
   finished_at: string;
 }
 
-export interface Attempts {
-  data: AttemptOut[];
+/** All of a kind. */
+export interface AttemptListing {
+  data: Attempt[];
 }
 
-export interface AuditLog {
-  data: AuditOut[];
-  next_cursor: string | null;
-  has_more: boolean;
-}
-
-export interface AuditOut {
+/** Who did what to which thing. */
+export interface Audit {
   audit_id: string;
   tenant_id: string | null;
   actor: string;
   action: string;
   target: string;
-  detail: unknown;
+  detail: { [name: string]: unknown } | null;
   at: string;
 }
 
+/** Some of a kind. `next_cursor` is null on the last page. */
+export interface AuditPage {
+  data: Audit[];
+  next_cursor: string | null;
+  has_more: boolean;
+}
+
 export interface BatchMade {
-  data: (JobMade | JobRefused)[];
+  data: (Enqueued | JobRefused)[];
 }
 
 export interface BatchRequest {
@@ -124,29 +128,8 @@ export interface DecisionRequest {
   note?: string | null;
 }
 
-export interface Deliveries {
-  data: DeliveryOut[];
-  next_cursor: string | null;
-  has_more: boolean;
-}
-
-/** What was sent and what came back, redacted. */
-export interface DeliveryAttemptOut {
-  n: number;
-  at: string;
-  request_headers: { [name: string]: string };
-  status: number | null;
-  response_body: string | null;
-  error: string | null;
-  duration_ms: number;
-}
-
-export interface DeliveryAttempts {
-  data: DeliveryAttemptOut[];
-}
-
 /** One event on its way to one endpoint. */
-export interface DeliveryOut {
+export interface Delivery {
   delivery_id: string;
   event_id: string;
   endpoint_id: string;
@@ -160,6 +143,29 @@ export interface DeliveryOut {
   status: number | null;
   created_at: string;
   ended_at: string | null;
+}
+
+/** What was sent and what came back, redacted. */
+export interface DeliveryAttempt {
+  n: number;
+  at: string;
+  request_headers: { [name: string]: string };
+  status: number | null;
+  response_body: string | null;
+  error: string | null;
+  duration_ms: number;
+}
+
+/** All of a kind. */
+export interface DeliveryAttemptListing {
+  data: DeliveryAttempt[];
+}
+
+/** Some of a kind. `next_cursor` is null on the last page. */
+export interface DeliveryPage {
+  data: Delivery[];
+  next_cursor: string | null;
+  has_more: boolean;
 }
 
 export interface DeliverySent {
@@ -180,11 +186,39 @@ export interface EndedIn {
   delay_s?: number | null;
 }
 
+/** Whom events are sent to. `headers` are names; `secrets` is how many sign; the `url` is masked. */
+export interface Endpoint {
+  endpoint_id: string;
+  url: string;
+  events: string[];
+  format: "standard" | "stripe" | "sha256" | "ed25519";
+  header_names: { [name: string]: string };
+  headers: string[];
+  max_in_flight: number;
+  timeout_s: number;
+  disable_after_s: number;
+  state: "enabled" | "paused" | "disabled";
+  reason: string | null;
+  state_at: string;
+  created_at: string;
+  failing_since: string | null;
+  resting_until: string | null;
+  secrets: number;
+  max_per_minute: number | null;
+  ordered: boolean;
+}
+
 export interface EndpointDisabled {
   endpoint_id: string;
   reason: string;
 }
 
+/** All of a kind. */
+export interface EndpointListing {
+  data: Endpoint[];
+}
+
+/** An endpoint with its secret. */
 export interface EndpointMade {
   endpoint_id: string;
   url: string;
@@ -206,28 +240,6 @@ export interface EndpointMade {
   ordered: boolean;
   /** What the receiver verifies with, shown this once. */
   secret: string;
-}
-
-/** Whom events are sent to. `headers` are names; `secrets` is how many sign. */
-export interface EndpointOut {
-  endpoint_id: string;
-  url: string;
-  events: string[];
-  format: "standard" | "stripe" | "sha256" | "ed25519";
-  header_names: { [name: string]: string };
-  headers: string[];
-  max_in_flight: number;
-  timeout_s: number;
-  disable_after_s: number;
-  state: "enabled" | "paused" | "disabled";
-  reason: string | null;
-  state_at: string;
-  created_at: string;
-  failing_since: string | null;
-  resting_until: string | null;
-  secrets: number;
-  max_per_minute: number | null;
-  ordered: boolean;
 }
 
 export interface EndpointRecovered {
@@ -256,6 +268,7 @@ export interface EndpointRequest {
   disable_after_s?: number;
 }
 
+/** The new secret of an endpoint. */
 export interface EndpointRotated {
   endpoint_id: string;
   /** What the receiver verifies with from now on, shown this once. */
@@ -266,8 +279,11 @@ export interface EndpointTest {
   message: string;
 }
 
-export interface Endpoints {
-  data: EndpointOut[];
+/** The answer to an enqueue; `created` is false where the job was there already. */
+export interface Enqueued {
+  job_id: string;
+  state: State;
+  created: boolean;
 }
 
 /** Why an attempt did not succeed. It is redacted before it is kept. */
@@ -279,24 +295,27 @@ export interface ErrorIn {
   gate_after_s?: number | null;
 }
 
-export interface EventOut {
+/** A numbered fact in the life of a job: what happened to it, or what its handler said. */
+export interface Event {
   seq: number;
   type: string;
   message: string | null;
   progress: number | null;
-  data: unknown;
+  data: { [name: string]: unknown } | null;
   at: string;
 }
 
+/** Events of a job or a flow, oldest first. */
 export interface Events {
-  data: EventOut[];
+  data: Event[];
   next_after: number;
   has_more: boolean;
 }
 
+/** Why a job does not run, the first reason first; none when it runs or has ended. */
 export interface Explanation {
   state: State;
-  reasons: ReasonOut[];
+  reasons: Reason[];
 }
 
 export interface ExtendRequest {
@@ -319,19 +338,8 @@ export interface FinishRequest {
   ended: EndedIn[];
 }
 
-export interface FlowMade {
-  flow_id: string;
-  state: "running" | "succeeded" | "failed" | "canceled";
-}
-
-export interface FlowMoved {
-  flow_id: string;
-  state: "running" | "succeeded" | "failed" | "canceled";
-  stopping: boolean;
-}
-
 /** A flow as it stands. `stopping`: it is to end before all is done, and something still runs. */
-export interface FlowOut {
+export interface FlowInfo {
   flow_id: string;
   tenant_id: string;
   name: string;
@@ -345,6 +353,24 @@ export interface FlowOut {
   counts: { [name: string]: number } | null;
 }
 
+/** Some of a kind. `next_cursor` is null on the last page. */
+export interface FlowInfoPage {
+  data: FlowInfo[];
+  next_cursor: string | null;
+  has_more: boolean;
+}
+
+export interface FlowMade {
+  flow_id: string;
+  state: "running" | "succeeded" | "failed" | "canceled";
+}
+
+export interface FlowMoved {
+  flow_id: string;
+  state: "running" | "succeeded" | "failed" | "canceled";
+  stopping: boolean;
+}
+
 export interface FlowRequest {
   name: string;
   steps: StepRequest[];
@@ -355,18 +381,8 @@ export interface FlowRequest {
   force?: boolean | null;
 }
 
-export interface Flows {
-  data: FlowOut[];
-  next_cursor: string | null;
-  has_more: boolean;
-}
-
-export interface GateHold {
-  seconds: number;
-}
-
-/** A gate and the rule that holds for it; of a class, and of a gate that tenants share, no state is told. */
-export interface GateOut {
+/** A gate as its tenant sees it. `rule` names the rule that holds: its own, or its class's. Of a class, and of a gate that all tenants share, no state is told. */
+export interface Gate {
   gate: string;
   shared: boolean;
   rule: string | null;
@@ -382,6 +398,17 @@ export interface GateOut {
   next_at: string | null;
   failed: number | null;
   waiting: number;
+}
+
+export interface GateHold {
+  seconds: number;
+}
+
+/** Some of a kind. `next_cursor` is null on the last page. */
+export interface GatePage {
+  data: Gate[];
+  next_cursor: string | null;
+  has_more: boolean;
 }
 
 /** A rate, a breaker, or both. */
@@ -402,12 +429,6 @@ export interface GateRule {
   cooldown_s?: number | null;
   /** Jobs that may then try; 1. */
   probes?: number | null;
-}
-
-export interface Gates {
-  data: GateOut[];
-  next_cursor: string | null;
-  has_more: boolean;
 }
 
 /** The right to run one attempt, as long as `token` is the current one. */
@@ -449,7 +470,8 @@ export interface IdToken {
   tenant?: string | null;
 }
 
-export interface InvitationOut {
+/** Who signs in with this address joins the tenant; without a tenant, the installation's staff. */
+export interface Invitation {
   invitation_id: string;
   tenant_id: string | null;
   email: string;
@@ -457,6 +479,11 @@ export interface InvitationOut {
   invited_by: string;
   created_at: string;
   expires_at: string;
+}
+
+/** All of a kind. */
+export interface InvitationListing {
+  data: Invitation[];
 }
 
 /** Whoever signs in with this address, verified by the issuer, joins. */
@@ -467,10 +494,6 @@ export interface InvitationRequest {
   days?: number;
   /** Name or id; only the operator says it. */
   tenant?: string | null;
-}
-
-export interface Invitations {
-  data: InvitationOut[];
 }
 
 /** What became of one item, as if it had been a request of its own. */
@@ -484,6 +507,36 @@ export interface ItemOut {
 
 export interface Items {
   data: ItemOut[];
+}
+
+/** A job as it is now. */
+export interface Job {
+  job_id: string;
+  tenant_id: string;
+  kind: string;
+  queue: string;
+  priority: number;
+  state: State;
+  attempt: number;
+  max_attempts: number;
+  error: { [name: string]: unknown } | null;
+  progress: number | null;
+  message: string | null;
+  created_at: string;
+  run_at: string;
+  started_at: string | null;
+  finished_at: string | null;
+  expires_at: string | null;
+  version: number;
+  key: string | null;
+  tags: string[] | null;
+  copied_from: string | null;
+  traceparent: string | null;
+  cancel_requested: boolean;
+  group: string | null;
+  gate: string | null;
+  payload: unknown;
+  result: unknown;
 }
 
 /** What `job.succeeded`, `job.failed`, `job.dead` and `job.canceled` tell. */
@@ -517,69 +570,46 @@ export interface JobMade {
   state: State;
   created: boolean;
   /** The whole job, after `Prefer: wait` saw it end. */
-  job?: JobOut | null;
+  job?: Job | null;
 }
 
+/** Where a job is now. */
 export interface JobMoved {
   job_id: string;
   state: State;
   cancel_requested?: boolean;
 }
 
-/** What the jobs of a schedule are like. What is left out is as the kind's handler says, else the default. */
+/** Options of the jobs of a schedule, else those of the kind, else the defaults. */
 export interface JobOptions {
+  /** Queue of the job; it must exist. Default default. */
   queue?: string | null;
-  /** 0 critical, 1 high, 2 normal, 3 low. */
+  /** 0 critical, 1 high, 2 normal, 3 low. Default 2. */
   priority?: number | null;
-  /** 0 starts at once, whatever delay the kind has. */
-  delay_s?: number | null;
+  /** Number of attempts before the job is dead. Default 5. */
   max_attempts?: number | null;
+  /** Delay in seconds before the second attempt; each later delay is twice as long. Default 1. */
   retry_base_s?: number | null;
+  /** Longest delay in seconds between two attempts. Default 3600. */
   retry_cap_s?: number | null;
+  /** Hard limit of one attempt in seconds. Default 600. */
   timeout_s?: number | null;
-  /** Of the payload's shape. */
+  /** Seconds before the first attempt, from the tick of a schedule or the turn of a step. */
+  delay_s?: number | null;
+  /** Version of the payload's shape. Default 1. */
   version?: number | null;
+  /** Words to find the job by. */
   tags?: string[] | null;
-  /** Jobs of a group run in order, one at a time or so many at once. */
+  /** Jobs of one group of a tenant start in order, group_limit of them at once. */
   group?: string | null;
-  /** How many of the group at once; 1 if it is left out. */
+  /** How many jobs of the group run at once; its first waiting job decides. Default 1. */
   group_limit?: number | null;
-  /** When this job is dead or failed, its group waits for a person. */
+  /** When this job is dead or failed, its group waits until the job is retried. Default false. */
   group_hold?: boolean | null;
-  /** Seconds between two starts of the group. */
+  /** Shortest time in seconds between two starts of the group. */
   group_gap_s?: number | null;
-  /** What every start of the job has to pass; `{customer}` in it is that member of the payload. */
+  /** Gate that every start passes; `{customer}` in it stands for that member of the payload. */
   gate?: string | null;
-}
-
-/** A job as it is now. */
-export interface JobOut {
-  job_id: string;
-  tenant_id: string;
-  kind: string;
-  queue: string;
-  priority: number;
-  state: State;
-  attempt: number;
-  max_attempts: number;
-  error: unknown;
-  progress: number | null;
-  message: string | null;
-  created_at: string;
-  run_at: string;
-  started_at: string | null;
-  finished_at: string | null;
-  expires_at: string | null;
-  version: number;
-  key: string | null;
-  tags: string[] | null;
-  copied_from: string | null;
-  traceparent: string | null;
-  cancel_requested: boolean;
-  group: string | null;
-  gate: string | null;
-  payload: unknown;
-  result: unknown;
 }
 
 /** One job of a batch that is not atomic and was not made, as if it had been a request of its own. */
@@ -597,39 +627,47 @@ export interface JobRequest {
   payload?: unknown;
   /** The same key of the same kind is the same job. */
   key?: string | null;
+  /** Queue of the job; it must exist. Default default. */
   queue?: string | null;
-  /** 0 critical, 1 high, 2 normal, 3 low. */
+  /** 0 critical, 1 high, 2 normal, 3 low. Default 2. */
   priority?: number | null;
-  /** 0 starts at once, whatever delay the kind has. */
-  delay_s?: number | null;
+  /** Number of attempts before the job is dead. Default 5. */
   max_attempts?: number | null;
+  /** Delay in seconds before the second attempt; each later delay is twice as long. Default 1. */
   retry_base_s?: number | null;
+  /** Longest delay in seconds between two attempts. Default 3600. */
   retry_cap_s?: number | null;
+  /** Hard limit of one attempt in seconds. Default 600. */
   timeout_s?: number | null;
-  /** Of the payload's shape. */
+  /** Seconds before the first attempt, from the tick of a schedule or the turn of a step. */
+  delay_s?: number | null;
+  /** Version of the payload's shape. Default 1. */
   version?: number | null;
+  /** Words to find the job by. */
   tags?: string[] | null;
-  /** Jobs of a group run in order, one at a time or so many at once. */
+  /** Jobs of one group of a tenant start in order, group_limit of them at once. */
   group?: string | null;
-  /** How many of the group at once; 1 if it is left out. */
+  /** How many jobs of the group run at once; its first waiting job decides. Default 1. */
   group_limit?: number | null;
-  /** When this job is dead or failed, its group waits for a person. */
+  /** When this job is dead or failed, its group waits until the job is retried. Default false. */
   group_hold?: boolean | null;
-  /** Seconds between two starts of the group. */
+  /** Shortest time in seconds between two starts of the group. */
   group_gap_s?: number | null;
-  /** What every start of the job has to pass; `{customer}` in it is that member of the payload. */
+  /** Gate that every start passes; `{customer}` in it stands for that member of the payload. */
   gate?: string | null;
-  /** Not before this time, at most ten years ahead. */
+  /** No attempt starts before this time, at most ten years ahead; overrides delay_s. Default now. */
   run_at?: Moment | null;
-  /** No attempt starts after this time. */
+  /** No attempt starts after this time; the job is canceled when its turn comes. */
   expires_at?: Moment | null;
+  /** W3C trace context of the caller. */
   traceparent?: string | null;
-  /** How long the key stays with its job. */
+  /** Seconds for which a key belongs to its job. Default 86400. */
   key_window_s?: number | null;
-  /** Of a tenant's jobs of the kind, one waits under this key. */
+  /** At most one job of the tenant and kind waits under this key; excludes group and key. */
   unique?: string | null;
-  /** When one waits: keep it, replace its payload, or push its time as well; keep if it is left out. */
+  /** With unique: keep the waiting job, replace its payload, or push its time too. Default keep. */
   on_duplicate?: "keep" | "replace" | "push" | null;
+  /** Job that this one is a copy of. */
   copied_from?: string | null;
   /** Take a kind, too, that no worker is known to handle. */
   force?: boolean | null;
@@ -645,7 +683,7 @@ export interface JobSummary {
   state: State;
   attempt: number;
   max_attempts: number;
-  error: unknown;
+  error: { [name: string]: unknown } | null;
   progress: number | null;
   message: string | null;
   created_at: string;
@@ -663,12 +701,33 @@ export interface JobSummary {
   gate: string | null;
 }
 
-export interface Jobs {
+/** Some of a kind. `next_cursor` is null on the last page. */
+export interface JobSummaryPage {
   data: JobSummary[];
   next_cursor: string | null;
   has_more: boolean;
 }
 
+/** A key, never its secret. `tenant_id` is null for a key of the installation. */
+export interface KeyInfo {
+  key_id: string;
+  tenant_id: string | null;
+  name: string;
+  scopes: ("jobs:read" | "jobs:write" | "work" | "admin" | "operator" | "metrics")[];
+  created_by: string;
+  created_at: string;
+  expires_at: string | null;
+  revoked_at: string | null;
+  last_used_at: string | null;
+  queues: string[] | null;
+}
+
+/** All of a kind. */
+export interface KeyInfoListing {
+  data: KeyInfo[];
+}
+
+/** A key with its secret. */
 export interface KeyMade {
   key_id: string;
   tenant_id: string | null;
@@ -684,20 +743,6 @@ export interface KeyMade {
   key: string;
 }
 
-/** A key, never its secret. */
-export interface KeyOut {
-  key_id: string;
-  tenant_id: string | null;
-  name: string;
-  scopes: ("jobs:read" | "jobs:write" | "work" | "admin" | "operator" | "metrics")[];
-  created_by: string;
-  created_at: string;
-  expires_at: string | null;
-  revoked_at: string | null;
-  last_used_at: string | null;
-  queues: string[] | null;
-}
-
 export interface KeyRequest {
   name: string;
   scopes: ("jobs:read" | "jobs:write" | "work" | "admin" | "operator" | "metrics")[];
@@ -706,10 +751,6 @@ export interface KeyRequest {
   expires_at?: Moment | null;
   /** Name or id; only the operator says it, for a tenant's key. */
   tenant?: string | null;
-}
-
-export interface Keys {
-  data: KeyOut[];
 }
 
 export interface KindLimited {
@@ -723,7 +764,7 @@ export interface KindPaused {
 }
 
 /** A queue, kind or tenant of which only so many jobs run at once, or none while it is paused. */
-export interface LimitOut {
+export interface Limit {
   what: "queue" | "kind" | "tenant";
   name: string;
   max_running: number | null;
@@ -731,17 +772,18 @@ export interface LimitOut {
   running: number;
 }
 
+/** All of a kind. */
+export interface LimitListing {
+  data: Limit[];
+}
+
 export interface LimitRequest {
   /** Jobs at once; null removes the limit. */
   max_running: number | null;
 }
 
-export interface Limits {
-  data: LimitOut[];
-}
-
 /** What a handler logged. `attempt` is left out of streams. */
-export interface LogLineOut {
+export interface LogLine {
   job_id: string;
   kind: string;
   attempt: number | null;
@@ -749,18 +791,19 @@ export interface LogLineOut {
   at: string;
   level: string;
   message: string | null;
-  fields: unknown;
+  fields: { [name: string]: unknown };
 }
 
-export interface Logs {
-  data: LogLineOut[];
+/** Some of a kind. `next_cursor` is null on the last page. */
+export interface LogLinePage {
+  data: LogLine[];
   next_cursor: string | null;
   has_more: boolean;
 }
 
 /** Who is signed in. Without a person it is the operator, by a login link. */
 export interface Me {
-  person: PersonOut | null;
+  person: Person | null;
   session_id: string;
   /** The tenant that was chosen. */
   tenant_id: string | null;
@@ -768,16 +811,12 @@ export interface Me {
   is_operator: boolean;
   scopes: string[];
   /** Those that can be chosen; an operator can choose any. */
-  tenants: MembershipOut[];
+  tenants: Membership[];
   /** For X-CSRF-Token, where a cookie signs in. */
   csrf_token: string | null;
 }
 
-export interface MemberChange {
-  role: "owner" | "admin" | "member" | "viewer";
-}
-
-export interface MemberOut {
+export interface Member {
   person_id: string;
   email: string;
   name: string;
@@ -786,11 +825,16 @@ export interface MemberOut {
   signed_in_at: string;
 }
 
-export interface Members {
-  data: MemberOut[];
+export interface MemberChange {
+  role: "owner" | "admin" | "member" | "viewer";
 }
 
-export interface MembershipOut {
+/** All of a kind. */
+export interface MemberListing {
+  data: Member[];
+}
+
+export interface Membership {
   tenant_id: string;
   name: string;
   role: "owner" | "admin" | "member" | "viewer";
@@ -799,7 +843,7 @@ export interface MembershipOut {
 /** The newest jobs and flows of the tenant. */
 export interface Overview {
   data: JobSummary[];
-  flows: FlowOut[];
+  flows: FlowInfo[];
 }
 
 export interface PauseRequest {
@@ -808,7 +852,7 @@ export interface PauseRequest {
 }
 
 /** Somebody whom an issuer vouches for. */
-export interface PersonOut {
+export interface Person {
   person_id: string;
   email: string;
   name: string;
@@ -825,7 +869,7 @@ export interface PersonSettings {
 }
 
 /** RFC 9457. `code` is stable; the words are for people and may change. */
-export interface ProblemOut {
+export interface ProblemDetails {
   type: string;
   title: string;
   status: number;
@@ -838,12 +882,21 @@ export interface ProblemOut {
   errors?: FieldProblem[] | null;
 }
 
-export interface QueueLimited {
-  queue: string;
-  max_running: number | null;
+/** What a handler says. It is redacted before it is kept. */
+export interface ProgressReport {
+  token: string;
+  type: "progress" | "log";
+  message?: string | null;
+  /** Percent. */
+  progress?: number | null;
+  /** Of a log line. */
+  level?: "info" | "warning" | "error";
+  /** Of a log line. */
+  fields?: { [name: string]: unknown };
 }
 
-export interface QueueOut {
+/** A queue with what waits and runs in it, counted up to a bound. */
+export interface Queue {
   queue: string;
   paused: boolean;
   queued: number;
@@ -851,13 +904,26 @@ export interface QueueOut {
   running: number;
 }
 
+export interface QueueLimited {
+  queue: string;
+  max_running: number | null;
+}
+
+/** All of a kind. */
+export interface QueueListing {
+  data: Queue[];
+}
+
 export interface QueuePaused {
   queue: string;
   paused: boolean;
 }
 
-export interface Queues {
-  data: QueueOut[];
+/** How many of a thing a tenant may have, and how many are usual. */
+export interface Quota {
+  what: string;
+  most: number;
+  usual: number;
 }
 
 export interface QuotaChange {
@@ -865,15 +931,9 @@ export interface QuotaChange {
   most: number | null;
 }
 
-/** How many of a thing a tenant may have, and how many are usual. */
-export interface QuotaOut {
-  what: string;
-  most: number;
-  usual: number;
-}
-
-export interface Quotas {
-  data: QuotaOut[];
+/** All of a kind. */
+export interface QuotaListing {
+  data: Quota[];
 }
 
 export interface Readiness {
@@ -882,7 +942,8 @@ export interface Readiness {
   pending_files: number | null;
 }
 
-export interface ReasonOut {
+/** One answer to "why is it not running?". */
+export interface Reason {
   reason: string;
   detail: string;
 }
@@ -917,12 +978,28 @@ export interface Registered {
   beat_s: number;
 }
 
+/** What a job of kind `report.generate` made, or one of a pack. `lines` are those of its table. */
+export interface Report {
+  report_id: string;
+  name: string;
+  title: string;
+  format: "html" | "csv" | "json" | "xlsx" | "zip";
+  media_type: string;
+  sha256: string;
+  size: number;
+  lines: number;
+  created_at: string;
+  expires_at: string;
+}
+
+/** A report that a job will make. */
 export interface ReportAsked {
   /** That of its job: the report is there when the job has succeeded. */
   report_id: string;
   state: State;
 }
 
+/** A report with a link to it. */
 export interface ReportLinked {
   report_id: string;
   name: string;
@@ -958,18 +1035,11 @@ export interface ReportOrder {
   keep_days?: number;
 }
 
-/** What a job of kind `report.generate` made, or one of a pack. `lines` are those of its table. */
-export interface ReportOut {
-  report_id: string;
-  name: string;
-  title: string;
-  format: "html" | "csv" | "json" | "xlsx" | "zip";
-  media_type: string;
-  sha256: string;
-  size: number;
-  lines: number;
-  created_at: string;
-  expires_at: string;
+/** Some of a kind. `next_cursor` is null on the last page. */
+export interface ReportPage {
+  data: Report[];
+  next_cursor: string | null;
+  has_more: boolean;
 }
 
 export interface ReportReady {
@@ -978,12 +1048,6 @@ export interface ReportReady {
   format: "html" | "csv" | "json" | "xlsx";
   lines: number;
   expires_at: string;
-}
-
-export interface Reports {
-  data: ReportOut[];
-  next_cursor: string | null;
-  has_more: boolean;
 }
 
 export interface RescheduleRequest {
@@ -1000,31 +1064,18 @@ export interface RotateRequest {
   overlap_s?: number;
 }
 
-/** What a handler says. It is redacted before it is kept. */
-export interface SaidIn {
-  token: string;
-  type: "progress" | "log";
-  message?: string | null;
-  /** Percent. */
-  progress?: number | null;
-  /** Of a log line. */
-  level?: "info" | "warning" | "error";
-  /** Of a log line. */
-  fields?: { [name: string]: unknown };
-}
-
 export interface SayRequest {
-  said: SaidIn[];
+  said: ProgressReport[];
 }
 
 /** A schedule as it stands. `edited`: code declares it, and people have changed it since. */
-export interface ScheduleOut {
+export interface ScheduleInfo {
   schedule_id: string;
   tenant_id: string;
   name: string;
   kind: string;
   payload: unknown;
-  options: unknown;
+  options: { [name: string]: unknown };
   tick_as: string | null;
   cron: string | null;
   every_s: number | null;
@@ -1049,6 +1100,13 @@ export interface ScheduleOut {
   words: string;
   /** The next five ticks; none while it is paused. */
   next_runs: string[];
+}
+
+/** Some of a kind. `next_cursor` is null on the last page. */
+export interface ScheduleInfoPage {
+  data: ScheduleInfo[];
+  next_cursor: string | null;
+  has_more: boolean;
 }
 
 /** A schedule has one of cron, every_s and at. */
@@ -1083,27 +1141,22 @@ export interface ScheduleRun {
   job_id: string;
 }
 
-export interface Schedules {
-  data: ScheduleOut[];
-  next_cursor: string | null;
-  has_more: boolean;
-}
-
 /** A secret, never its value. `key_id` is the key of the installation that seals it. */
-export interface SecretOut {
+export interface SecretInfo {
   name: string;
   key_id: string;
   created_at: string;
   updated_at: string;
 }
 
+/** All of a kind. */
+export interface SecretInfoListing {
+  data: SecretInfo[];
+}
+
 export interface SecretRequest {
   /** At most 65,536 bytes of UTF-8. Never shown again, to anybody. */
   value: string;
-}
-
-export interface Secrets {
-  data: SecretOut[];
 }
 
 /** The jobs that a bulk action applied to at one moment. They can be acted on for an hour. */
@@ -1115,7 +1168,8 @@ export interface Selected {
   selected_at: string;
 }
 
-export interface SessionOut {
+/** A session as its person may see it. */
+export interface SessionInfo {
   session_id: string;
   kind: "browser" | "refresh";
   tenant_id: string | null;
@@ -1124,8 +1178,9 @@ export interface SessionOut {
   expires_at: string;
 }
 
-export interface Sessions {
-  data: SessionOut[];
+/** All of a kind. */
+export interface SessionInfoListing {
+  data: SessionInfo[];
 }
 
 export interface SignalRequest {
@@ -1146,38 +1201,8 @@ export interface SignalSent {
 /** Where a job is. The last four are outcomes and change only by an explicit retry. */
 export type State = "scheduled" | "blocked" | "queued" | "running" | "succeeded" | "failed" | "dead" | "canceled";
 
-/** What the job of a step is like. Its delay begins when what it waits for has ended. */
-export interface StepOptions {
-  queue?: string | null;
-  /** 0 critical, 1 high, 2 normal, 3 low. */
-  priority?: number | null;
-  /** 0 starts at once, whatever delay the kind has. */
-  delay_s?: number | null;
-  max_attempts?: number | null;
-  retry_base_s?: number | null;
-  retry_cap_s?: number | null;
-  timeout_s?: number | null;
-  /** Of the payload's shape. */
-  version?: number | null;
-  tags?: string[] | null;
-  /** Jobs of a group run in order, one at a time or so many at once. */
-  group?: string | null;
-  /** How many of the group at once; 1 if it is left out. */
-  group_limit?: number | null;
-  /** When this job is dead or failed, its group waits for a person. */
-  group_hold?: boolean | null;
-  /** Seconds between two starts of the group. */
-  group_gap_s?: number | null;
-  /** What every start of the job has to pass; `{customer}` in it is that member of the payload. */
-  gate?: string | null;
-  /** Not before this time, at most ten years ahead. */
-  run_at?: Moment | null;
-  /** No attempt starts after this time. */
-  expires_at?: Moment | null;
-  traceparent?: string | null;
-}
-
-export interface StepOut {
+/** A step of a flow. */
+export interface StepInfo {
   job_id: string;
   name: string | null;
   kind: string;
@@ -1187,6 +1212,51 @@ export interface StepOut {
   /** The jobs it waits for. */
   after: string[];
   finished_at: string | null;
+}
+
+/** Some of a kind. `next_cursor` is null on the last page. */
+export interface StepInfoPage {
+  data: StepInfo[];
+  next_cursor: string | null;
+  has_more: boolean;
+}
+
+/** Options of the job of a step. Its delay begins when its parents have ended. */
+export interface StepOptions {
+  /** Queue of the job; it must exist. Default default. */
+  queue?: string | null;
+  /** 0 critical, 1 high, 2 normal, 3 low. Default 2. */
+  priority?: number | null;
+  /** Number of attempts before the job is dead. Default 5. */
+  max_attempts?: number | null;
+  /** Delay in seconds before the second attempt; each later delay is twice as long. Default 1. */
+  retry_base_s?: number | null;
+  /** Longest delay in seconds between two attempts. Default 3600. */
+  retry_cap_s?: number | null;
+  /** Hard limit of one attempt in seconds. Default 600. */
+  timeout_s?: number | null;
+  /** Seconds before the first attempt, from the tick of a schedule or the turn of a step. */
+  delay_s?: number | null;
+  /** Version of the payload's shape. Default 1. */
+  version?: number | null;
+  /** Words to find the job by. */
+  tags?: string[] | null;
+  /** Jobs of one group of a tenant start in order, group_limit of them at once. */
+  group?: string | null;
+  /** How many jobs of the group run at once; its first waiting job decides. Default 1. */
+  group_limit?: number | null;
+  /** When this job is dead or failed, its group waits until the job is retried. Default false. */
+  group_hold?: boolean | null;
+  /** Shortest time in seconds between two starts of the group. */
+  group_gap_s?: number | null;
+  /** Gate that every start passes; `{customer}` in it stands for that member of the payload. */
+  gate?: string | null;
+  /** No attempt starts before this time, at most ten years ahead; overrides delay_s. Default now. */
+  run_at?: Moment | null;
+  /** No attempt starts after this time; the job is canceled when its turn comes. */
+  expires_at?: Moment | null;
+  /** W3C trace context of the caller. */
+  traceparent?: string | null;
 }
 
 /** A job, or `flow.approval`, `flow.signal`, `flow.sleep`, `flow.join`, which hold no worker. */
@@ -1203,15 +1273,20 @@ export interface StepRequest {
   wait?: WaitRequest | null;
 }
 
-export interface Steps {
-  data: StepOut[];
-  next_cursor: string | null;
-  has_more: boolean;
-}
-
 export interface Stopped {
   /** Jobs that it held and that went back, uncounted. */
   released: number;
+}
+
+/** A customer. */
+export interface Tenant {
+  tenant_id: string;
+  name: string;
+  weight: number;
+  max_running: number;
+  max_queued: number;
+  created_at: string;
+  paused: boolean;
 }
 
 export interface TenantChange {
@@ -1225,14 +1300,11 @@ export interface TenantChoice {
   tenant: string | null;
 }
 
-export interface TenantOut {
-  tenant_id: string;
-  name: string;
-  weight: number;
-  max_running: number;
-  max_queued: number;
-  created_at: string;
-  paused: boolean;
+/** Some of a kind. `next_cursor` is null on the last page. */
+export interface TenantPage {
+  data: Tenant[];
+  next_cursor: string | null;
+  has_more: boolean;
 }
 
 export interface TenantPaused {
@@ -1244,13 +1316,8 @@ export interface TenantRequest {
   name: string;
 }
 
-export interface Tenants {
-  data: TenantOut[];
-  next_cursor: string | null;
-  has_more: boolean;
-}
-
-export interface TickOut {
+/** What became of a tick: fired, skipped (the last job had not ended), missed (nobody was there), or refused. */
+export interface Tick {
   tick_at: string;
   outcome: "fired" | "skipped" | "missed" | "refused";
   job_id: string | null;
@@ -1258,7 +1325,13 @@ export interface TickOut {
   at: string;
 }
 
-export interface TicketOut {
+/** All of a kind. */
+export interface TickListing {
+  data: Tick[];
+}
+
+/** A ticket for one stream. */
+export interface TicketMade {
   ticket: string;
   job_id: string | null;
   flow_id: string | null;
@@ -1272,10 +1345,7 @@ export interface TicketRequest {
   flow_id?: string | null;
 }
 
-export interface Ticks {
-  data: TickOut[];
-}
-
+/** What a front end acts for a person with. */
 export interface Tokens {
   /** A JWT for `Authorization: Bearer`, for a few minutes. */
   access_token: string;
@@ -1313,7 +1383,8 @@ export interface WebhookEvent {
   data: unknown;
 }
 
-export interface WorkerOut {
+/** A worker as the database knows it; `ended_at` is set when it left or was declared lost. */
+export interface WorkerInfo {
   worker_id: string;
   name: string;
   version: string;
@@ -1327,8 +1398,9 @@ export interface WorkerOut {
   ended_at: string | null;
 }
 
-export interface Workers {
-  data: WorkerOut[];
+/** All of a kind. */
+export interface WorkerInfoListing {
+  data: WorkerInfo[];
 }
 
 /** Every operation that answers with JSON: what it takes, and what it gives. */
@@ -1336,11 +1408,11 @@ export interface Operations {
   /** Approve: the step succeeds and its flow goes on. */
   "approvals.approve": { asks: { path: { job_id: string }; body?: DecisionRequest | null }; answer: JobMoved };
   /** What waits for a person, the oldest first. */
-  "approvals.list": { asks: { query?: { limit?: number; cursor?: string | null } }; answer: Approvals };
+  "approvals.list": { asks: { query?: { limit?: number; cursor?: string | null } }; answer: ApprovalPage };
   /** Reject: the step fails, and what waits for it decides what becomes of the flow. */
   "approvals.reject": { asks: { path: { job_id: string }; body?: DecisionRequest | null }; answer: JobMoved };
   /** The newest entries of the audit log: the tenant's own, or all for the operator. */
-  "audit.list": { asks: { query?: { limit?: number; cursor?: string | null } }; answer: AuditLog };
+  "audit.list": { asks: { query?: { limit?: number; cursor?: string | null } }; answer: AuditPage };
   /** Tokens for the ID token that a sign-in button gave to a front end: Google's, or of the issuer that is set. */
   "auth.google": { asks: { body: IdToken }; answer: Tokens };
   /** End the session that this request came with. */
@@ -1348,9 +1420,9 @@ export interface Operations {
   /** The next tokens; a refresh token that comes a second time ends its session. */
   "auth.refresh": { asks: { body: RefreshToken }; answer: Tokens };
   /** What was sent for a delivery and what came back, oldest first. */
-  "deliveries.attempts": { asks: { path: { delivery_id: string } }; answer: DeliveryAttempts };
+  "deliveries.attempts": { asks: { path: { delivery_id: string } }; answer: DeliveryAttemptListing };
   /** The newest deliveries first. */
-  "deliveries.list": { asks: { query?: { endpoint_id?: string | null; state?: "pending" | "delivered" | "failed" | null; limit?: number; cursor?: string | null } }; answer: Deliveries };
+  "deliveries.list": { asks: { query?: { endpoint_id?: string | null; state?: "pending" | "delivered" | "failed" | null; limit?: number; cursor?: string | null } }; answer: DeliveryPage };
   /** Send a delivery now: again, or before its time; the receiver sees the same id. */
   "deliveries.resend": { asks: { path: { delivery_id: string } }; answer: DeliverySent };
   /** The newest jobs and flows, and with `Accept: text/event-stream` all that happens to any of the tenant's. */
@@ -1362,41 +1434,41 @@ export interface Operations {
   /** The events of a flow: a page of JSON, or a live stream with `Accept: text/event-stream`. */
   "flows.events": { asks: { path: { flow_id: string }; query?: { after?: number; limit?: number; last_event_id?: string | null; ticket?: string | null } }; answer: Events };
   /** One flow, with how many of its steps are in which state. */
-  "flows.get": { asks: { path: { flow_id: string } }; answer: FlowOut };
+  "flows.get": { asks: { path: { flow_id: string } }; answer: FlowInfo };
   /** The newest flows first, without counts. */
-  "flows.list": { asks: { query?: { state?: "running" | "succeeded" | "failed" | "canceled" | null; name?: string | null; limit?: number; cursor?: string | null } }; answer: Flows };
+  "flows.list": { asks: { query?: { state?: "running" | "succeeded" | "failed" | "canceled" | null; name?: string | null; limit?: number; cursor?: string | null } }; answer: FlowInfoPage };
   /** Go on with a flow that failed or was canceled; steps that succeeded are kept. */
   "flows.retry": { asks: { path: { flow_id: string } }; answer: FlowMoved };
   /** Send a signal to a step of a flow; kept until one waits for it. */
   "flows.signal": { asks: { path: { flow_id: string }; body: SignalRequest }; answer: SignalSent };
   /** The steps of a flow and what they wait for, in the order they were written. */
-  "flows.steps": { asks: { path: { flow_id: string }; query?: { limit?: number; cursor?: string | null } }; answer: Steps };
+  "flows.steps": { asks: { path: { flow_id: string }; query?: { limit?: number; cursor?: string | null } }; answer: StepInfoPage };
   /** How a gate stands. */
-  "gates.get": { asks: { path: { gate: string } }; answer: GateOut };
+  "gates.get": { asks: { path: { gate: string } }; answer: Gate };
   /** Let nobody pass a gate for a while. */
-  "gates.hold": { asks: { path: { gate: string }; body: GateHold }; answer: GateOut };
+  "gates.hold": { asks: { path: { gate: string }; body: GateHold }; answer: Gate };
   /** The rules, and the gates that have let a job through, by name. */
-  "gates.list": { asks: { query?: { limit?: number; cursor?: string | null } }; answer: Gates };
+  "gates.list": { asks: { query?: { limit?: number; cursor?: string | null } }; answer: GatePage };
   /** Remove a rule; who waits for it may go. */
   "gates.remove": { asks: { path: { gate: string } }; answer: null };
   /** Close the breaker of a gate and end what holds it; its rate goes on. */
-  "gates.reset": { asks: { path: { gate: string } }; answer: GateOut };
+  "gates.reset": { asks: { path: { gate: string } }; answer: Gate };
   /** Set the rule of a gate or of a class of gates, in the place of the one that it has. */
-  "gates.set": { asks: { path: { gate: string }; body: GateRule }; answer: GateOut };
+  "gates.set": { asks: { path: { gate: string }; body: GateRule }; answer: Gate };
   /** Is the process alive?. */
   "health.alive": { asks: Record<never, never>; answer: Health };
   /** Can it serve: is the database there, with the schema of this program?. */
   "health.ready": { asks: Record<never, never>; answer: Readiness };
   /** Invite an address; again changes the role and begins the time anew. */
-  "invitations.create": { asks: { body: InvitationRequest }; answer: InvitationOut };
+  "invitations.create": { asks: { body: InvitationRequest }; answer: Invitation };
   /** The open invitations, newest first. */
-  "invitations.list": { asks: { query?: { tenant?: string | null } }; answer: Invitations };
+  "invitations.list": { asks: { query?: { tenant?: string | null } }; answer: InvitationListing };
   /** Take back an invitation. */
   "invitations.remove": { asks: { path: { invitation_id: string }; query?: { tenant?: string | null } }; answer: null };
   /** Retry, cancel or delete every job that fits a filter now: the job that does it. */
   "jobs.act": { asks: { body: ActRequest }; answer: ActMade };
   /** The attempts of a job that have ended, oldest first. */
-  "jobs.attempts": { asks: { path: { job_id: string } }; answer: Attempts };
+  "jobs.attempts": { asks: { path: { job_id: string } }; answer: AttemptListing };
   /** Cancel a job; one that runs is asked to stop. */
   "jobs.cancel": { asks: { path: { job_id: string }; body?: CancelRequest | null }; answer: JobMoved };
   /** Ask for a job. */
@@ -1408,11 +1480,11 @@ export interface Operations {
   /** Why is this job not running?. */
   "jobs.explain": { asks: { path: { job_id: string } }; answer: Explanation };
   /** One job. */
-  "jobs.get": { asks: { path: { job_id: string } }; answer: JobOut };
+  "jobs.get": { asks: { path: { job_id: string } }; answer: Job };
   /** The newest jobs first, without payloads and results. */
-  "jobs.list": { asks: { query?: { state?: State | null; kind?: string | null; queue?: string | null; tag?: string | null; key?: string | null; created_after?: Moment | null; created_before?: Moment | null; limit?: number; cursor?: string | null } }; answer: Jobs };
+  "jobs.list": { asks: { query?: { state?: State | null; kind?: string | null; queue?: string | null; tag?: string | null; key?: string | null; created_after?: Moment | null; created_before?: Moment | null; limit?: number; cursor?: string | null } }; answer: JobSummaryPage };
   /** Log lines of a job, oldest first, or with `Accept: text/event-stream` until its end. */
-  "jobs.logs": { asks: { path: { job_id: string }; query?: { after?: number; limit?: number; last_event_id?: string | null; ticket?: string | null } }; answer: Logs };
+  "jobs.logs": { asks: { path: { job_id: string }; query?: { after?: number; limit?: number; last_event_id?: string | null; ticket?: string | null } }; answer: LogLinePage };
   /** Move a job that waits to another time; one that has ended is retried then. */
   "jobs.reschedule": { asks: { path: { job_id: string }; body: RescheduleRequest }; answer: JobMoved };
   /** The result of a job that succeeded, as its handler gave it. */
@@ -1422,7 +1494,7 @@ export interface Operations {
   /** Make a key; it is shown this once. */
   "keys.create": { asks: { body: KeyRequest }; answer: KeyMade };
   /** The keys, newest first, revoked ones too. */
-  "keys.list": { asks: { query?: { tenant?: string | null } }; answer: Keys };
+  "keys.list": { asks: { query?: { tenant?: string | null } }; answer: KeyInfoListing };
   /** Revoke a key: every process refuses it from its next request on. */
   "keys.revoke": { asks: { path: { key_id: string }; query?: { tenant?: string | null } }; answer: null };
   /** Let so many jobs of a kind run at once, of all tenants together; null: as many as there are workers for. */
@@ -1432,9 +1504,9 @@ export interface Operations {
   /** Let a paused kind go on. */
   "kinds.resume": { asks: { path: { kind: string } }; answer: KindPaused };
   /** What is limited or paused, beside the limits that every tenant has. */
-  "limits.list": { asks: Record<never, never>; answer: Limits };
+  "limits.list": { asks: Record<never, never>; answer: LimitListing };
   /** Log lines of all jobs, newest first, or with `Accept: text/event-stream` as they come. */
-  "logs.list": { asks: { query?: { groups?: string | null; since?: Moment | null; limit?: number; cursor?: string | null; last_event_id?: string | null; ticket?: string | null } }; answer: Logs };
+  "logs.list": { asks: { query?: { groups?: string | null; since?: Moment | null; limit?: number; cursor?: string | null; last_event_id?: string | null; ticket?: string | null } }; answer: LogLinePage };
   /** Act in this tenant from now on; null is the installation, for operators. */
   "me.choose_tenant": { asks: { body: TenantChoice }; answer: null };
   /** Who is signed in, in which tenant, and what they may do there. */
@@ -1442,13 +1514,13 @@ export interface Operations {
   /** One's own settings. */
   "me.get_settings": { asks: Record<never, never>; answer: PersonSettings };
   /** One's own live sessions, newest first. */
-  "me.list_sessions": { asks: Record<never, never>; answer: Sessions };
+  "me.list_sessions": { asks: Record<never, never>; answer: SessionInfoListing };
   /** Replace one's own settings; what is left out is as at the beginning. */
   "me.put_settings": { asks: { body: PersonSettings }; answer: PersonSettings };
   /** End one of one's own sessions: every process refuses it from its next request on. */
   "me.revoke_session": { asks: { path: { session_id: string } }; answer: null };
   /** The people of the tenant, by address. */
-  "members.list": { asks: { query?: { tenant?: string | null } }; answer: Members };
+  "members.list": { asks: { query?: { tenant?: string | null } }; answer: MemberListing };
   /** Take a person out of the tenant, from their next request on. */
   "members.remove": { asks: { path: { person_id: string }; query?: { tenant?: string | null } }; answer: null };
   /** Give a person of the tenant another role, from their next request on. */
@@ -1456,7 +1528,7 @@ export interface Operations {
   /** Let so many jobs of a queue run at once; null: as many as there are workers for. */
   "queues.limit": { asks: { path: { queue: string }; body: LimitRequest }; answer: QueueLimited };
   /** All queues with what waits and runs in them, counted up to 10,000. */
-  "queues.list": { asks: Record<never, never>; answer: Queues };
+  "queues.list": { asks: Record<never, never>; answer: QueueListing };
   /** Let nothing of a queue be claimed; what runs goes on. */
   "queues.pause": { asks: { path: { queue: string } }; answer: QueuePaused };
   /** Let a paused queue go on. */
@@ -1466,27 +1538,27 @@ export interface Operations {
   /** One report, with a link that opens it without a key. */
   "reports.get": { asks: { path: { report_id: string }; query?: { link_hours?: number } }; answer: ReportLinked };
   /** The newest reports first. */
-  "reports.list": { asks: { query?: { limit?: number; cursor?: string | null } }; answer: Reports };
+  "reports.list": { asks: { query?: { limit?: number; cursor?: string | null } }; answer: ReportPage };
   /** Remove a report: links to it lead nowhere from now on. */
   "reports.remove": { asks: { path: { report_id: string } }; answer: null };
   /** Take a schedule away; its jobs stay. */
   "schedules.delete": { asks: { path: { name: string } }; answer: null };
   /** One schedule, with its next five ticks. */
-  "schedules.get": { asks: { path: { name: string } }; answer: ScheduleOut };
+  "schedules.get": { asks: { path: { name: string } }; answer: ScheduleInfo };
   /** The schedules by name. */
-  "schedules.list": { asks: { query?: { limit?: number; cursor?: string | null } }; answer: Schedules };
+  "schedules.list": { asks: { query?: { limit?: number; cursor?: string | null } }; answer: ScheduleInfoPage };
   /** Let it not tick until it is resumed. */
-  "schedules.pause": { asks: { path: { name: string } }; answer: ScheduleOut };
+  "schedules.pause": { asks: { path: { name: string } }; answer: ScheduleInfo };
   /** Make a schedule, or let the one of this name be as given. */
-  "schedules.put": { asks: { path: { name: string }; body: ScheduleRequest }; answer: ScheduleOut };
+  "schedules.put": { asks: { path: { name: string }; body: ScheduleRequest }; answer: ScheduleInfo };
   /** Let it go on with its next tick from now. */
-  "schedules.resume": { asks: { path: { name: string } }; answer: ScheduleOut };
+  "schedules.resume": { asks: { path: { name: string } }; answer: ScheduleInfo };
   /** Make a job of it now; its ticks stay as they are. */
   "schedules.run": { asks: { path: { name: string } }; answer: ScheduleRun };
   /** What became of its ticks, newest first. */
-  "schedules.ticks": { asks: { path: { name: string }; query?: { limit?: number } }; answer: Ticks };
+  "schedules.ticks": { asks: { path: { name: string }; query?: { limit?: number } }; answer: TickListing };
   /** The names of the secrets, never their values. */
-  "secrets.list": { asks: Record<never, never>; answer: Secrets };
+  "secrets.list": { asks: Record<never, never>; answer: SecretInfoListing };
   /** Remove a secret: jobs that ask for it fail from now on. */
   "secrets.remove": { asks: { path: { name: string } }; answer: null };
   /** Keep a secret, in the place of the one that has its name. */
@@ -1494,37 +1566,37 @@ export interface Operations {
   /** Retry, cancel or delete the jobs that were selected, and no others: the job that does it. */
   "selections.act": { asks: { path: { selection_id: string }; body?: ActOnRequest | null }; answer: ActMade };
   /** Make a tenant, unless it is there. */
-  "tenants.create": { asks: { body: TenantRequest }; answer: TenantOut };
+  "tenants.create": { asks: { body: TenantRequest }; answer: Tenant };
   /** One tenant, by name or id. */
-  "tenants.get": { asks: { path: { tenant: string } }; answer: TenantOut };
+  "tenants.get": { asks: { path: { tenant: string } }; answer: Tenant };
   /** Tenants by name. */
-  "tenants.list": { asks: { query?: { limit?: number; cursor?: string | null } }; answer: Tenants };
+  "tenants.list": { asks: { query?: { limit?: number; cursor?: string | null } }; answer: TenantPage };
   /** Let no job of a tenant start; it may go on asking for them, and what runs goes on. */
   "tenants.pause": { asks: { path: { tenant: string } }; answer: TenantPaused };
   /** How many endpoints, schedules and other things a tenant may have. */
-  "tenants.quotas": { asks: { path: { tenant: string } }; answer: Quotas };
+  "tenants.quotas": { asks: { path: { tenant: string } }; answer: QuotaListing };
   /** Let a paused tenant go on. */
   "tenants.resume": { asks: { path: { tenant: string } }; answer: TenantPaused };
   /** Change a tenant's weight and limits; what is left out stays. */
-  "tenants.set": { asks: { path: { tenant: string }; body: TenantChange }; answer: TenantOut };
+  "tenants.set": { asks: { path: { tenant: string }; body: TenantChange }; answer: Tenant };
   /** Let a tenant have more or fewer of a thing; what it has stays. */
-  "tenants.set_quota": { asks: { path: { tenant: string; what: string }; body: QuotaChange }; answer: Quotas };
+  "tenants.set_quota": { asks: { path: { tenant: string; what: string }; body: QuotaChange }; answer: QuotaListing };
   /** A ticket that opens one stream, of a job, of a flow or of the tenant, once, within a minute. */
-  "tickets.create": { asks: { body: TicketRequest }; answer: TicketOut };
+  "tickets.create": { asks: { body: TicketRequest }; answer: TicketMade };
   /** Make an endpoint; its secret is shown this once. */
   "webhooks.create": { asks: { body: EndpointRequest }; answer: EndpointMade };
   /** One endpoint. */
-  "webhooks.get": { asks: { path: { endpoint_id: string } }; answer: EndpointOut };
+  "webhooks.get": { asks: { path: { endpoint_id: string } }; answer: Endpoint };
   /** All endpoints, oldest first. */
-  "webhooks.list": { asks: Record<never, never>; answer: Endpoints };
+  "webhooks.list": { asks: Record<never, never>; answer: EndpointListing };
   /** Pause an endpoint: what comes meanwhile waits for it. */
-  "webhooks.pause": { asks: { path: { endpoint_id: string }; body?: PauseRequest | null }; answer: EndpointOut };
+  "webhooks.pause": { asks: { path: { endpoint_id: string }; body?: PauseRequest | null }; answer: Endpoint };
   /** Send an endpoint all that failed, or that it missed while it was disabled. */
   "webhooks.recover": { asks: { path: { endpoint_id: string }; body: RecoverRequest }; answer: EndpointRecovered };
   /** Remove an endpoint with the history of its deliveries. */
   "webhooks.remove": { asks: { path: { endpoint_id: string } }; answer: null };
   /** Let an endpoint that is paused or disabled go on; what waited for it is sent. */
-  "webhooks.resume": { asks: { path: { endpoint_id: string } }; answer: EndpointOut };
+  "webhooks.resume": { asks: { path: { endpoint_id: string } }; answer: Endpoint };
   /** Give an endpoint a new secret, shown this once; the old ones go on signing for a while. */
   "webhooks.rotate": { asks: { path: { endpoint_id: string }; body?: RotateRequest | null }; answer: EndpointRotated };
   /** Send an endpoint an event of type endpoint.test. */
@@ -1538,7 +1610,7 @@ export interface Operations {
   /** Say how attempts ended; each is accepted or refused by itself. */
   "workers.finish": { asks: { path: { worker_id: string }; body: FinishRequest }; answer: Items };
   /** Workers that are alive, and those that ended within the last hour. */
-  "workers.list": { asks: Record<never, never>; answer: Workers };
+  "workers.list": { asks: Record<never, never>; answer: WorkerInfoListing };
   /** Register a remote worker. */
   "workers.register": { asks: { body: RegisterRequest }; answer: Registered };
   /** Store progress and log lines of running attempts. */
@@ -1549,108 +1621,108 @@ export interface Operations {
 
 export const operations: { readonly [K in keyof Operations]: Operation } = {
   "approvals.approve": {"method": "POST", "path": "/v1/approvals/{job_id}/approve", "repeat": true, "once": true, "answer": {"ref": "JobMoved"}},
-  "approvals.list": {"method": "GET", "path": "/v1/approvals", "repeat": true, "once": false, "answer": {"ref": "Approvals"}},
+  "approvals.list": {"method": "GET", "path": "/v1/approvals", "repeat": true, "once": false, "answer": {"ref": "ApprovalPage"}},
   "approvals.reject": {"method": "POST", "path": "/v1/approvals/{job_id}/reject", "repeat": true, "once": true, "answer": {"ref": "JobMoved"}},
-  "audit.list": {"method": "GET", "path": "/v1/audit", "repeat": true, "once": false, "answer": {"ref": "AuditLog"}},
+  "audit.list": {"method": "GET", "path": "/v1/audit", "repeat": true, "once": false, "answer": {"ref": "AuditPage"}},
   "auth.google": {"method": "POST", "path": "/v1/auth/google", "repeat": false, "once": false, "answer": {"ref": "Tokens"}},
   "auth.logout": {"method": "POST", "path": "/v1/auth/logout", "repeat": false, "once": false, "answer": null},
   "auth.refresh": {"method": "POST", "path": "/v1/auth/refresh", "repeat": false, "once": false, "answer": {"ref": "Tokens"}},
-  "deliveries.attempts": {"method": "GET", "path": "/v1/deliveries/{delivery_id}/attempts", "repeat": true, "once": false, "answer": {"ref": "DeliveryAttempts"}},
-  "deliveries.list": {"method": "GET", "path": "/v1/deliveries", "repeat": true, "once": false, "answer": {"ref": "Deliveries"}},
+  "deliveries.attempts": {"method": "GET", "path": "/v1/deliveries/{delivery_id}/attempts", "repeat": true, "once": false, "answer": {"ref": "DeliveryAttemptListing"}},
+  "deliveries.list": {"method": "GET", "path": "/v1/deliveries", "repeat": true, "once": false, "answer": {"ref": "DeliveryPage"}},
   "deliveries.resend": {"method": "POST", "path": "/v1/deliveries/{delivery_id}/resend", "repeat": true, "once": true, "answer": {"ref": "DeliverySent"}},
   "events.all": {"method": "GET", "path": "/v1/events", "repeat": true, "once": false, "answer": {"ref": "Overview"}},
   "flows.cancel": {"method": "POST", "path": "/v1/flows/{flow_id}/cancel", "repeat": true, "once": true, "answer": {"ref": "FlowMoved"}},
   "flows.create": {"method": "POST", "path": "/v1/flows", "repeat": true, "once": true, "answer": {"ref": "FlowMade"}},
   "flows.events": {"method": "GET", "path": "/v1/flows/{flow_id}/events", "repeat": true, "once": false, "answer": {"ref": "Events"}},
-  "flows.get": {"method": "GET", "path": "/v1/flows/{flow_id}", "repeat": true, "once": false, "answer": {"ref": "FlowOut"}},
-  "flows.list": {"method": "GET", "path": "/v1/flows", "repeat": true, "once": false, "answer": {"ref": "Flows"}},
+  "flows.get": {"method": "GET", "path": "/v1/flows/{flow_id}", "repeat": true, "once": false, "answer": {"ref": "FlowInfo"}},
+  "flows.list": {"method": "GET", "path": "/v1/flows", "repeat": true, "once": false, "answer": {"ref": "FlowInfoPage"}},
   "flows.retry": {"method": "POST", "path": "/v1/flows/{flow_id}/retry", "repeat": true, "once": true, "answer": {"ref": "FlowMoved"}},
   "flows.signal": {"method": "POST", "path": "/v1/flows/{flow_id}/signal", "repeat": true, "once": true, "answer": {"ref": "SignalSent"}},
-  "flows.steps": {"method": "GET", "path": "/v1/flows/{flow_id}/steps", "repeat": true, "once": false, "answer": {"ref": "Steps"}},
-  "gates.get": {"method": "GET", "path": "/v1/gates/{gate}", "repeat": true, "once": false, "answer": {"ref": "GateOut"}},
-  "gates.hold": {"method": "POST", "path": "/v1/gates/{gate}/hold", "repeat": false, "once": false, "answer": {"ref": "GateOut"}},
-  "gates.list": {"method": "GET", "path": "/v1/gates", "repeat": true, "once": false, "answer": {"ref": "Gates"}},
+  "flows.steps": {"method": "GET", "path": "/v1/flows/{flow_id}/steps", "repeat": true, "once": false, "answer": {"ref": "StepInfoPage"}},
+  "gates.get": {"method": "GET", "path": "/v1/gates/{gate}", "repeat": true, "once": false, "answer": {"ref": "Gate"}},
+  "gates.hold": {"method": "POST", "path": "/v1/gates/{gate}/hold", "repeat": false, "once": false, "answer": {"ref": "Gate"}},
+  "gates.list": {"method": "GET", "path": "/v1/gates", "repeat": true, "once": false, "answer": {"ref": "GatePage"}},
   "gates.remove": {"method": "DELETE", "path": "/v1/gates/{gate}", "repeat": true, "once": false, "answer": null},
-  "gates.reset": {"method": "POST", "path": "/v1/gates/{gate}/reset", "repeat": false, "once": false, "answer": {"ref": "GateOut"}},
-  "gates.set": {"method": "PUT", "path": "/v1/gates/{gate}", "repeat": true, "once": false, "answer": {"ref": "GateOut"}},
+  "gates.reset": {"method": "POST", "path": "/v1/gates/{gate}/reset", "repeat": false, "once": false, "answer": {"ref": "Gate"}},
+  "gates.set": {"method": "PUT", "path": "/v1/gates/{gate}", "repeat": true, "once": false, "answer": {"ref": "Gate"}},
   "health.alive": {"method": "GET", "path": "/healthz", "repeat": true, "once": false, "answer": {"ref": "Health"}},
   "health.ready": {"method": "GET", "path": "/readyz", "repeat": true, "once": false, "answer": {"ref": "Readiness"}},
-  "invitations.create": {"method": "POST", "path": "/v1/invitations", "repeat": false, "once": false, "answer": {"ref": "InvitationOut"}},
-  "invitations.list": {"method": "GET", "path": "/v1/invitations", "repeat": true, "once": false, "answer": {"ref": "Invitations"}},
+  "invitations.create": {"method": "POST", "path": "/v1/invitations", "repeat": false, "once": false, "answer": {"ref": "Invitation"}},
+  "invitations.list": {"method": "GET", "path": "/v1/invitations", "repeat": true, "once": false, "answer": {"ref": "InvitationListing"}},
   "invitations.remove": {"method": "DELETE", "path": "/v1/invitations/{invitation_id}", "repeat": true, "once": false, "answer": null},
   "jobs.act": {"method": "POST", "path": "/v1/jobs:act", "repeat": true, "once": true, "answer": {"ref": "ActMade"}},
-  "jobs.attempts": {"method": "GET", "path": "/v1/jobs/{job_id}/attempts", "repeat": true, "once": false, "answer": {"ref": "Attempts"}},
+  "jobs.attempts": {"method": "GET", "path": "/v1/jobs/{job_id}/attempts", "repeat": true, "once": false, "answer": {"ref": "AttemptListing"}},
   "jobs.cancel": {"method": "POST", "path": "/v1/jobs/{job_id}/cancel", "repeat": true, "once": true, "answer": {"ref": "JobMoved"}},
   "jobs.create": {"method": "POST", "path": "/v1/jobs", "repeat": true, "once": true, "answer": {"ref": "JobMade"}},
   "jobs.create_batch": {"method": "POST", "path": "/v1/jobs:batch", "repeat": true, "once": true, "answer": {"ref": "BatchMade"}},
   "jobs.events": {"method": "GET", "path": "/v1/jobs/{job_id}/events", "repeat": true, "once": false, "answer": {"ref": "Events"}},
   "jobs.explain": {"method": "GET", "path": "/v1/jobs/{job_id}/explain", "repeat": true, "once": false, "answer": {"ref": "Explanation"}},
-  "jobs.get": {"method": "GET", "path": "/v1/jobs/{job_id}", "repeat": true, "once": false, "answer": {"ref": "JobOut"}},
-  "jobs.list": {"method": "GET", "path": "/v1/jobs", "repeat": true, "once": false, "answer": {"ref": "Jobs"}},
-  "jobs.logs": {"method": "GET", "path": "/v1/jobs/{job_id}/logs", "repeat": true, "once": false, "answer": {"ref": "Logs"}},
+  "jobs.get": {"method": "GET", "path": "/v1/jobs/{job_id}", "repeat": true, "once": false, "answer": {"ref": "Job"}},
+  "jobs.list": {"method": "GET", "path": "/v1/jobs", "repeat": true, "once": false, "answer": {"ref": "JobSummaryPage"}},
+  "jobs.logs": {"method": "GET", "path": "/v1/jobs/{job_id}/logs", "repeat": true, "once": false, "answer": {"ref": "LogLinePage"}},
   "jobs.reschedule": {"method": "POST", "path": "/v1/jobs/{job_id}/reschedule", "repeat": true, "once": true, "answer": {"ref": "JobMoved"}},
   "jobs.result": {"method": "GET", "path": "/v1/jobs/{job_id}/result", "repeat": true, "once": false, "answer": {}},
   "jobs.retry": {"method": "POST", "path": "/v1/jobs/{job_id}/retry", "repeat": true, "once": true, "answer": {"ref": "JobMoved"}},
   "keys.create": {"method": "POST", "path": "/v1/keys", "repeat": false, "once": false, "answer": {"ref": "KeyMade"}},
-  "keys.list": {"method": "GET", "path": "/v1/keys", "repeat": true, "once": false, "answer": {"ref": "Keys"}},
+  "keys.list": {"method": "GET", "path": "/v1/keys", "repeat": true, "once": false, "answer": {"ref": "KeyInfoListing"}},
   "keys.revoke": {"method": "DELETE", "path": "/v1/keys/{key_id}", "repeat": true, "once": false, "answer": null},
   "kinds.limit": {"method": "PUT", "path": "/v1/kinds/{kind}/limit", "repeat": true, "once": false, "answer": {"ref": "KindLimited"}},
   "kinds.pause": {"method": "POST", "path": "/v1/kinds/{kind}/pause", "repeat": false, "once": false, "answer": {"ref": "KindPaused"}},
   "kinds.resume": {"method": "POST", "path": "/v1/kinds/{kind}/resume", "repeat": false, "once": false, "answer": {"ref": "KindPaused"}},
-  "limits.list": {"method": "GET", "path": "/v1/limits", "repeat": true, "once": false, "answer": {"ref": "Limits"}},
-  "logs.list": {"method": "GET", "path": "/v1/logs", "repeat": true, "once": false, "answer": {"ref": "Logs"}},
+  "limits.list": {"method": "GET", "path": "/v1/limits", "repeat": true, "once": false, "answer": {"ref": "LimitListing"}},
+  "logs.list": {"method": "GET", "path": "/v1/logs", "repeat": true, "once": false, "answer": {"ref": "LogLinePage"}},
   "me.choose_tenant": {"method": "PUT", "path": "/v1/me/tenant", "repeat": true, "once": false, "answer": null},
   "me.get": {"method": "GET", "path": "/v1/me", "repeat": true, "once": false, "answer": {"ref": "Me"}},
   "me.get_settings": {"method": "GET", "path": "/v1/me/settings", "repeat": true, "once": false, "answer": {"ref": "PersonSettings"}},
-  "me.list_sessions": {"method": "GET", "path": "/v1/me/sessions", "repeat": true, "once": false, "answer": {"ref": "Sessions"}},
+  "me.list_sessions": {"method": "GET", "path": "/v1/me/sessions", "repeat": true, "once": false, "answer": {"ref": "SessionInfoListing"}},
   "me.put_settings": {"method": "PUT", "path": "/v1/me/settings", "repeat": true, "once": false, "answer": {"ref": "PersonSettings"}},
   "me.revoke_session": {"method": "DELETE", "path": "/v1/me/sessions/{session_id}", "repeat": true, "once": false, "answer": null},
-  "members.list": {"method": "GET", "path": "/v1/members", "repeat": true, "once": false, "answer": {"ref": "Members"}},
+  "members.list": {"method": "GET", "path": "/v1/members", "repeat": true, "once": false, "answer": {"ref": "MemberListing"}},
   "members.remove": {"method": "DELETE", "path": "/v1/members/{person_id}", "repeat": true, "once": false, "answer": null},
   "members.set": {"method": "PUT", "path": "/v1/members/{person_id}", "repeat": true, "once": false, "answer": null},
   "queues.limit": {"method": "PUT", "path": "/v1/queues/{queue}/limit", "repeat": true, "once": false, "answer": {"ref": "QueueLimited"}},
-  "queues.list": {"method": "GET", "path": "/v1/queues", "repeat": true, "once": false, "answer": {"ref": "Queues"}},
+  "queues.list": {"method": "GET", "path": "/v1/queues", "repeat": true, "once": false, "answer": {"ref": "QueueListing"}},
   "queues.pause": {"method": "POST", "path": "/v1/queues/{queue}/pause", "repeat": false, "once": false, "answer": {"ref": "QueuePaused"}},
   "queues.resume": {"method": "POST", "path": "/v1/queues/{queue}/resume", "repeat": false, "once": false, "answer": {"ref": "QueuePaused"}},
   "reports.create": {"method": "POST", "path": "/v1/reports", "repeat": true, "once": true, "answer": {"ref": "ReportAsked"}},
   "reports.get": {"method": "GET", "path": "/v1/reports/{report_id}", "repeat": true, "once": false, "answer": {"ref": "ReportLinked"}},
-  "reports.list": {"method": "GET", "path": "/v1/reports", "repeat": true, "once": false, "answer": {"ref": "Reports"}},
+  "reports.list": {"method": "GET", "path": "/v1/reports", "repeat": true, "once": false, "answer": {"ref": "ReportPage"}},
   "reports.remove": {"method": "DELETE", "path": "/v1/reports/{report_id}", "repeat": true, "once": false, "answer": null},
   "schedules.delete": {"method": "DELETE", "path": "/v1/schedules/{name}", "repeat": true, "once": false, "answer": null},
-  "schedules.get": {"method": "GET", "path": "/v1/schedules/{name}", "repeat": true, "once": false, "answer": {"ref": "ScheduleOut"}},
-  "schedules.list": {"method": "GET", "path": "/v1/schedules", "repeat": true, "once": false, "answer": {"ref": "Schedules"}},
-  "schedules.pause": {"method": "POST", "path": "/v1/schedules/{name}/pause", "repeat": true, "once": true, "answer": {"ref": "ScheduleOut"}},
-  "schedules.put": {"method": "PUT", "path": "/v1/schedules/{name}", "repeat": true, "once": false, "answer": {"ref": "ScheduleOut"}},
-  "schedules.resume": {"method": "POST", "path": "/v1/schedules/{name}/resume", "repeat": true, "once": true, "answer": {"ref": "ScheduleOut"}},
+  "schedules.get": {"method": "GET", "path": "/v1/schedules/{name}", "repeat": true, "once": false, "answer": {"ref": "ScheduleInfo"}},
+  "schedules.list": {"method": "GET", "path": "/v1/schedules", "repeat": true, "once": false, "answer": {"ref": "ScheduleInfoPage"}},
+  "schedules.pause": {"method": "POST", "path": "/v1/schedules/{name}/pause", "repeat": true, "once": true, "answer": {"ref": "ScheduleInfo"}},
+  "schedules.put": {"method": "PUT", "path": "/v1/schedules/{name}", "repeat": true, "once": false, "answer": {"ref": "ScheduleInfo"}},
+  "schedules.resume": {"method": "POST", "path": "/v1/schedules/{name}/resume", "repeat": true, "once": true, "answer": {"ref": "ScheduleInfo"}},
   "schedules.run": {"method": "POST", "path": "/v1/schedules/{name}/run", "repeat": true, "once": true, "answer": {"ref": "ScheduleRun"}},
-  "schedules.ticks": {"method": "GET", "path": "/v1/schedules/{name}/ticks", "repeat": true, "once": false, "answer": {"ref": "Ticks"}},
-  "secrets.list": {"method": "GET", "path": "/v1/secrets", "repeat": true, "once": false, "answer": {"ref": "Secrets"}},
+  "schedules.ticks": {"method": "GET", "path": "/v1/schedules/{name}/ticks", "repeat": true, "once": false, "answer": {"ref": "TickListing"}},
+  "secrets.list": {"method": "GET", "path": "/v1/secrets", "repeat": true, "once": false, "answer": {"ref": "SecretInfoListing"}},
   "secrets.remove": {"method": "DELETE", "path": "/v1/secrets/{name}", "repeat": true, "once": false, "answer": null},
   "secrets.set": {"method": "PUT", "path": "/v1/secrets/{name}", "repeat": true, "once": false, "answer": null},
   "selections.act": {"method": "POST", "path": "/v1/selections/{selection_id}/act", "repeat": true, "once": true, "answer": {"ref": "ActMade"}},
-  "tenants.create": {"method": "POST", "path": "/v1/tenants", "repeat": false, "once": false, "answer": {"ref": "TenantOut"}},
-  "tenants.get": {"method": "GET", "path": "/v1/tenants/{tenant}", "repeat": true, "once": false, "answer": {"ref": "TenantOut"}},
-  "tenants.list": {"method": "GET", "path": "/v1/tenants", "repeat": true, "once": false, "answer": {"ref": "Tenants"}},
+  "tenants.create": {"method": "POST", "path": "/v1/tenants", "repeat": false, "once": false, "answer": {"ref": "Tenant"}},
+  "tenants.get": {"method": "GET", "path": "/v1/tenants/{tenant}", "repeat": true, "once": false, "answer": {"ref": "Tenant"}},
+  "tenants.list": {"method": "GET", "path": "/v1/tenants", "repeat": true, "once": false, "answer": {"ref": "TenantPage"}},
   "tenants.pause": {"method": "POST", "path": "/v1/tenants/{tenant}/pause", "repeat": false, "once": false, "answer": {"ref": "TenantPaused"}},
-  "tenants.quotas": {"method": "GET", "path": "/v1/tenants/{tenant}/quotas", "repeat": true, "once": false, "answer": {"ref": "Quotas"}},
+  "tenants.quotas": {"method": "GET", "path": "/v1/tenants/{tenant}/quotas", "repeat": true, "once": false, "answer": {"ref": "QuotaListing"}},
   "tenants.resume": {"method": "POST", "path": "/v1/tenants/{tenant}/resume", "repeat": false, "once": false, "answer": {"ref": "TenantPaused"}},
-  "tenants.set": {"method": "PATCH", "path": "/v1/tenants/{tenant}", "repeat": true, "once": false, "answer": {"ref": "TenantOut"}},
-  "tenants.set_quota": {"method": "PUT", "path": "/v1/tenants/{tenant}/quotas/{what}", "repeat": true, "once": false, "answer": {"ref": "Quotas"}},
-  "tickets.create": {"method": "POST", "path": "/v1/tickets", "repeat": false, "once": false, "answer": {"ref": "TicketOut"}},
+  "tenants.set": {"method": "PATCH", "path": "/v1/tenants/{tenant}", "repeat": true, "once": false, "answer": {"ref": "Tenant"}},
+  "tenants.set_quota": {"method": "PUT", "path": "/v1/tenants/{tenant}/quotas/{what}", "repeat": true, "once": false, "answer": {"ref": "QuotaListing"}},
+  "tickets.create": {"method": "POST", "path": "/v1/tickets", "repeat": false, "once": false, "answer": {"ref": "TicketMade"}},
   "webhooks.create": {"method": "POST", "path": "/v1/webhooks", "repeat": false, "once": false, "answer": {"ref": "EndpointMade"}},
-  "webhooks.get": {"method": "GET", "path": "/v1/webhooks/{endpoint_id}", "repeat": true, "once": false, "answer": {"ref": "EndpointOut"}},
-  "webhooks.list": {"method": "GET", "path": "/v1/webhooks", "repeat": true, "once": false, "answer": {"ref": "Endpoints"}},
-  "webhooks.pause": {"method": "POST", "path": "/v1/webhooks/{endpoint_id}/pause", "repeat": true, "once": true, "answer": {"ref": "EndpointOut"}},
+  "webhooks.get": {"method": "GET", "path": "/v1/webhooks/{endpoint_id}", "repeat": true, "once": false, "answer": {"ref": "Endpoint"}},
+  "webhooks.list": {"method": "GET", "path": "/v1/webhooks", "repeat": true, "once": false, "answer": {"ref": "EndpointListing"}},
+  "webhooks.pause": {"method": "POST", "path": "/v1/webhooks/{endpoint_id}/pause", "repeat": true, "once": true, "answer": {"ref": "Endpoint"}},
   "webhooks.recover": {"method": "POST", "path": "/v1/webhooks/{endpoint_id}/recover", "repeat": true, "once": true, "answer": {"ref": "EndpointRecovered"}},
   "webhooks.remove": {"method": "DELETE", "path": "/v1/webhooks/{endpoint_id}", "repeat": true, "once": false, "answer": null},
-  "webhooks.resume": {"method": "POST", "path": "/v1/webhooks/{endpoint_id}/resume", "repeat": true, "once": true, "answer": {"ref": "EndpointOut"}},
+  "webhooks.resume": {"method": "POST", "path": "/v1/webhooks/{endpoint_id}/resume", "repeat": true, "once": true, "answer": {"ref": "Endpoint"}},
   "webhooks.rotate": {"method": "POST", "path": "/v1/webhooks/{endpoint_id}/rotate", "repeat": false, "once": false, "answer": {"ref": "EndpointRotated"}},
   "webhooks.test": {"method": "POST", "path": "/v1/webhooks/{endpoint_id}/test", "repeat": true, "once": true, "answer": {"ref": "DeliverySent"}},
   "workers.beat": {"method": "POST", "path": "/v1/workers/{worker_id}/beat", "repeat": true, "once": false, "answer": {"ref": "Beaten"}},
   "workers.claim": {"method": "POST", "path": "/v1/workers/{worker_id}/claim", "repeat": true, "once": false, "answer": {"ref": "Grants"}},
   "workers.extend": {"method": "POST", "path": "/v1/workers/{worker_id}/extend", "repeat": true, "once": false, "answer": {"ref": "Extended"}},
   "workers.finish": {"method": "POST", "path": "/v1/workers/{worker_id}/finish", "repeat": true, "once": false, "answer": {"ref": "Items"}},
-  "workers.list": {"method": "GET", "path": "/v1/workers", "repeat": true, "once": false, "answer": {"ref": "Workers"}},
+  "workers.list": {"method": "GET", "path": "/v1/workers", "repeat": true, "once": false, "answer": {"ref": "WorkerInfoListing"}},
   "workers.register": {"method": "POST", "path": "/v1/workers", "repeat": true, "once": false, "answer": {"ref": "Registered"}},
   "workers.say": {"method": "POST", "path": "/v1/workers/{worker_id}/events", "repeat": true, "once": false, "answer": {"ref": "Items"}},
   "workers.stop": {"method": "POST", "path": "/v1/workers/{worker_id}/stop", "repeat": true, "once": false, "answer": {"ref": "Stopped"}},
@@ -1658,103 +1730,104 @@ export const operations: { readonly [K in keyof Operations]: Operation } = {
 
 /** What the answers look like, for the check of what came. */
 export const shapes: { readonly [name: string]: Shape } = {
-  ActMade: {"type": "object", "required": ["job_id", "state", "created", "count"], "properties": {"job_id": {"type": "string", "format": "uuid"}, "state": {"ref": "State"}, "created": {"type": "boolean"}, "job": {"anyOf": [{"ref": "JobOut"}, {"type": "null"}]}, "count": {"type": "integer"}}},
-  ApprovalOut: {"type": "object", "required": ["job_id", "flow_id", "flow", "name", "payload", "asked_at", "expires_at", "by_default", "tenant_id"], "properties": {"job_id": {"type": "string", "format": "uuid"}, "flow_id": {"type": "string", "format": "uuid"}, "flow": {"type": "string"}, "name": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "payload": {}, "asked_at": {"type": "string", "format": "date-time"}, "expires_at": {"anyOf": [{"type": "string", "format": "date-time"}, {"type": "null"}]}, "by_default": {"type": "string", "enum": ["approve", "reject"]}, "tenant_id": {"type": "string", "format": "uuid"}}},
-  Approvals: {"type": "object", "required": ["data", "next_cursor", "has_more"], "properties": {"data": {"type": "array", "items": {"ref": "ApprovalOut"}}, "next_cursor": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "has_more": {"type": "boolean"}}},
-  AttemptOut: {"type": "object", "required": ["token", "attempt", "outcome", "error", "worker", "started_at", "finished_at"], "properties": {"token": {"type": "integer"}, "attempt": {"type": "integer"}, "outcome": {"type": "string"}, "error": {}, "worker": {"type": "string"}, "started_at": {"type": "string", "format": "date-time"}, "finished_at": {"type": "string", "format": "date-time"}}},
-  Attempts: {"type": "object", "required": ["data"], "properties": {"data": {"type": "array", "items": {"ref": "AttemptOut"}}}},
-  AuditLog: {"type": "object", "required": ["data", "next_cursor", "has_more"], "properties": {"data": {"type": "array", "items": {"ref": "AuditOut"}}, "next_cursor": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "has_more": {"type": "boolean"}}},
-  AuditOut: {"type": "object", "required": ["audit_id", "tenant_id", "actor", "action", "target", "detail", "at"], "properties": {"audit_id": {"type": "string", "format": "uuid"}, "tenant_id": {"anyOf": [{"type": "string", "format": "uuid"}, {"type": "null"}]}, "actor": {"type": "string"}, "action": {"type": "string"}, "target": {"type": "string"}, "detail": {}, "at": {"type": "string", "format": "date-time"}}},
-  BatchMade: {"type": "object", "required": ["data"], "properties": {"data": {"type": "array", "items": {"anyOf": [{"ref": "JobMade"}, {"ref": "JobRefused"}]}}}},
+  ActMade: {"type": "object", "required": ["job_id", "state", "created", "count"], "properties": {"job_id": {"type": "string", "format": "uuid"}, "state": {"ref": "State"}, "created": {"type": "boolean"}, "count": {"type": "integer"}}},
+  Approval: {"type": "object", "required": ["job_id", "flow_id", "flow", "name", "payload", "asked_at", "expires_at", "by_default", "tenant_id"], "properties": {"job_id": {"type": "string", "format": "uuid"}, "flow_id": {"type": "string", "format": "uuid"}, "flow": {"type": "string"}, "name": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "payload": {}, "asked_at": {"type": "string", "format": "date-time"}, "expires_at": {"anyOf": [{"type": "string", "format": "date-time"}, {"type": "null"}]}, "by_default": {"type": "string", "enum": ["approve", "reject"]}, "tenant_id": {"type": "string", "format": "uuid"}}},
+  ApprovalPage: {"type": "object", "required": ["data", "next_cursor", "has_more"], "properties": {"data": {"type": "array", "items": {"ref": "Approval"}}, "next_cursor": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "has_more": {"type": "boolean"}}},
+  Attempt: {"type": "object", "required": ["token", "attempt", "outcome", "error", "worker", "started_at", "finished_at"], "properties": {"token": {"type": "integer"}, "attempt": {"type": "integer"}, "outcome": {"type": "string"}, "error": {"anyOf": [{"type": "object"}, {"type": "null"}]}, "worker": {"type": "string"}, "started_at": {"type": "string", "format": "date-time"}, "finished_at": {"type": "string", "format": "date-time"}}},
+  AttemptListing: {"type": "object", "required": ["data"], "properties": {"data": {"type": "array", "items": {"ref": "Attempt"}}}},
+  Audit: {"type": "object", "required": ["audit_id", "tenant_id", "actor", "action", "target", "detail", "at"], "properties": {"audit_id": {"type": "string", "format": "uuid"}, "tenant_id": {"anyOf": [{"type": "string", "format": "uuid"}, {"type": "null"}]}, "actor": {"type": "string"}, "action": {"type": "string"}, "target": {"type": "string"}, "detail": {"anyOf": [{"type": "object"}, {"type": "null"}]}, "at": {"type": "string", "format": "date-time"}}},
+  AuditPage: {"type": "object", "required": ["data", "next_cursor", "has_more"], "properties": {"data": {"type": "array", "items": {"ref": "Audit"}}, "next_cursor": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "has_more": {"type": "boolean"}}},
+  BatchMade: {"type": "object", "required": ["data"], "properties": {"data": {"type": "array", "items": {"anyOf": [{"ref": "Enqueued"}, {"ref": "JobRefused"}]}}}},
   Beaten: {"type": "object", "required": ["cancel", "lost"], "properties": {"cancel": {"type": "array", "items": {"type": "string"}}, "lost": {"type": "array", "items": {"type": "string"}}}},
-  Deliveries: {"type": "object", "required": ["data", "next_cursor", "has_more"], "properties": {"data": {"type": "array", "items": {"ref": "DeliveryOut"}}, "next_cursor": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "has_more": {"type": "boolean"}}},
-  DeliveryAttemptOut: {"type": "object", "required": ["n", "at", "request_headers", "status", "response_body", "error", "duration_ms"], "properties": {"n": {"type": "integer"}, "at": {"type": "string", "format": "date-time"}, "request_headers": {"type": "object", "values": {"type": "string"}}, "status": {"anyOf": [{"type": "integer"}, {"type": "null"}]}, "response_body": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "error": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "duration_ms": {"type": "integer"}}},
-  DeliveryAttempts: {"type": "object", "required": ["data"], "properties": {"data": {"type": "array", "items": {"ref": "DeliveryAttemptOut"}}}},
-  DeliveryOut: {"type": "object", "required": ["delivery_id", "event_id", "endpoint_id", "job_id", "type", "subject_type", "subject_id", "state", "reason", "attempts", "status", "created_at", "ended_at"], "properties": {"delivery_id": {"type": "string", "format": "uuid"}, "event_id": {"type": "string", "format": "uuid"}, "endpoint_id": {"type": "string", "format": "uuid"}, "job_id": {"anyOf": [{"type": "string", "format": "uuid"}, {"type": "null"}]}, "type": {"type": "string"}, "subject_type": {"type": "string"}, "subject_id": {"type": "string"}, "state": {"type": "string", "enum": ["pending", "delivered", "failed"]}, "reason": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "attempts": {"type": "integer"}, "status": {"anyOf": [{"type": "integer"}, {"type": "null"}]}, "created_at": {"type": "string", "format": "date-time"}, "ended_at": {"anyOf": [{"type": "string", "format": "date-time"}, {"type": "null"}]}}},
+  Delivery: {"type": "object", "required": ["delivery_id", "event_id", "endpoint_id", "job_id", "type", "subject_type", "subject_id", "state", "reason", "attempts", "status", "created_at", "ended_at"], "properties": {"delivery_id": {"type": "string", "format": "uuid"}, "event_id": {"type": "string", "format": "uuid"}, "endpoint_id": {"type": "string", "format": "uuid"}, "job_id": {"anyOf": [{"type": "string", "format": "uuid"}, {"type": "null"}]}, "type": {"type": "string"}, "subject_type": {"type": "string"}, "subject_id": {"type": "string"}, "state": {"type": "string", "enum": ["pending", "delivered", "failed"]}, "reason": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "attempts": {"type": "integer"}, "status": {"anyOf": [{"type": "integer"}, {"type": "null"}]}, "created_at": {"type": "string", "format": "date-time"}, "ended_at": {"anyOf": [{"type": "string", "format": "date-time"}, {"type": "null"}]}}},
+  DeliveryAttempt: {"type": "object", "required": ["n", "at", "request_headers", "status", "response_body", "error", "duration_ms"], "properties": {"n": {"type": "integer"}, "at": {"type": "string", "format": "date-time"}, "request_headers": {"type": "object", "values": {"type": "string"}}, "status": {"anyOf": [{"type": "integer"}, {"type": "null"}]}, "response_body": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "error": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "duration_ms": {"type": "integer"}}},
+  DeliveryAttemptListing: {"type": "object", "required": ["data"], "properties": {"data": {"type": "array", "items": {"ref": "DeliveryAttempt"}}}},
+  DeliveryPage: {"type": "object", "required": ["data", "next_cursor", "has_more"], "properties": {"data": {"type": "array", "items": {"ref": "Delivery"}}, "next_cursor": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "has_more": {"type": "boolean"}}},
   DeliverySent: {"type": "object", "required": ["delivery_id"], "properties": {"delivery_id": {"type": "string", "format": "uuid"}}},
+  Endpoint: {"type": "object", "required": ["endpoint_id", "url", "events", "format", "header_names", "headers", "max_in_flight", "timeout_s", "disable_after_s", "state", "reason", "state_at", "created_at", "failing_since", "resting_until", "secrets", "max_per_minute", "ordered"], "properties": {"endpoint_id": {"type": "string", "format": "uuid"}, "url": {"type": "string"}, "events": {"type": "array", "items": {"type": "string"}}, "format": {"type": "string", "enum": ["standard", "stripe", "sha256", "ed25519"]}, "header_names": {"type": "object", "values": {"type": "string"}}, "headers": {"type": "array", "items": {"type": "string"}}, "max_in_flight": {"type": "integer"}, "timeout_s": {"type": "number"}, "disable_after_s": {"type": "number"}, "state": {"type": "string", "enum": ["enabled", "paused", "disabled"]}, "reason": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "state_at": {"type": "string", "format": "date-time"}, "created_at": {"type": "string", "format": "date-time"}, "failing_since": {"anyOf": [{"type": "string", "format": "date-time"}, {"type": "null"}]}, "resting_until": {"anyOf": [{"type": "string", "format": "date-time"}, {"type": "null"}]}, "secrets": {"type": "integer"}, "max_per_minute": {"anyOf": [{"type": "integer"}, {"type": "null"}]}, "ordered": {"type": "boolean"}}},
   EndpointDisabled: {"type": "object", "required": ["endpoint_id", "reason"], "properties": {"endpoint_id": {"type": "string", "format": "uuid"}, "reason": {"type": "string"}}},
+  EndpointListing: {"type": "object", "required": ["data"], "properties": {"data": {"type": "array", "items": {"ref": "Endpoint"}}}},
   EndpointMade: {"type": "object", "required": ["endpoint_id", "url", "events", "format", "header_names", "headers", "max_in_flight", "timeout_s", "disable_after_s", "state", "reason", "state_at", "created_at", "failing_since", "resting_until", "secrets", "max_per_minute", "ordered", "secret"], "properties": {"endpoint_id": {"type": "string", "format": "uuid"}, "url": {"type": "string"}, "events": {"type": "array", "items": {"type": "string"}}, "format": {"type": "string", "enum": ["standard", "stripe", "sha256", "ed25519"]}, "header_names": {"type": "object", "values": {"type": "string"}}, "headers": {"type": "array", "items": {"type": "string"}}, "max_in_flight": {"type": "integer"}, "timeout_s": {"type": "number"}, "disable_after_s": {"type": "number"}, "state": {"type": "string", "enum": ["enabled", "paused", "disabled"]}, "reason": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "state_at": {"type": "string", "format": "date-time"}, "created_at": {"type": "string", "format": "date-time"}, "failing_since": {"anyOf": [{"type": "string", "format": "date-time"}, {"type": "null"}]}, "resting_until": {"anyOf": [{"type": "string", "format": "date-time"}, {"type": "null"}]}, "secrets": {"type": "integer"}, "max_per_minute": {"anyOf": [{"type": "integer"}, {"type": "null"}]}, "ordered": {"type": "boolean"}, "secret": {"type": "string"}}},
-  EndpointOut: {"type": "object", "required": ["endpoint_id", "url", "events", "format", "header_names", "headers", "max_in_flight", "timeout_s", "disable_after_s", "state", "reason", "state_at", "created_at", "failing_since", "resting_until", "secrets", "max_per_minute", "ordered"], "properties": {"endpoint_id": {"type": "string", "format": "uuid"}, "url": {"type": "string"}, "events": {"type": "array", "items": {"type": "string"}}, "format": {"type": "string", "enum": ["standard", "stripe", "sha256", "ed25519"]}, "header_names": {"type": "object", "values": {"type": "string"}}, "headers": {"type": "array", "items": {"type": "string"}}, "max_in_flight": {"type": "integer"}, "timeout_s": {"type": "number"}, "disable_after_s": {"type": "number"}, "state": {"type": "string", "enum": ["enabled", "paused", "disabled"]}, "reason": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "state_at": {"type": "string", "format": "date-time"}, "created_at": {"type": "string", "format": "date-time"}, "failing_since": {"anyOf": [{"type": "string", "format": "date-time"}, {"type": "null"}]}, "resting_until": {"anyOf": [{"type": "string", "format": "date-time"}, {"type": "null"}]}, "secrets": {"type": "integer"}, "max_per_minute": {"anyOf": [{"type": "integer"}, {"type": "null"}]}, "ordered": {"type": "boolean"}}},
   EndpointRecovered: {"type": "object", "required": ["recovered"], "properties": {"recovered": {"type": "integer"}}},
   EndpointRotated: {"type": "object", "required": ["endpoint_id", "secret"], "properties": {"endpoint_id": {"type": "string", "format": "uuid"}, "secret": {"type": "string"}}},
   EndpointTest: {"type": "object", "required": ["message"], "properties": {"message": {"type": "string"}}},
-  Endpoints: {"type": "object", "required": ["data"], "properties": {"data": {"type": "array", "items": {"ref": "EndpointOut"}}}},
-  EventOut: {"type": "object", "required": ["seq", "type", "message", "progress", "data", "at"], "properties": {"seq": {"type": "integer"}, "type": {"type": "string"}, "message": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "progress": {"anyOf": [{"type": "number"}, {"type": "null"}]}, "data": {}, "at": {"type": "string", "format": "date-time"}}},
-  Events: {"type": "object", "required": ["data", "next_after", "has_more"], "properties": {"data": {"type": "array", "items": {"ref": "EventOut"}}, "next_after": {"type": "integer"}, "has_more": {"type": "boolean"}}},
-  Explanation: {"type": "object", "required": ["state", "reasons"], "properties": {"state": {"ref": "State"}, "reasons": {"type": "array", "items": {"ref": "ReasonOut"}}}},
+  Enqueued: {"type": "object", "required": ["job_id", "state", "created"], "properties": {"job_id": {"type": "string", "format": "uuid"}, "state": {"ref": "State"}, "created": {"type": "boolean"}}},
+  Event: {"type": "object", "required": ["seq", "type", "message", "progress", "data", "at"], "properties": {"seq": {"type": "integer"}, "type": {"type": "string"}, "message": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "progress": {"anyOf": [{"type": "number"}, {"type": "null"}]}, "data": {"anyOf": [{"type": "object"}, {"type": "null"}]}, "at": {"type": "string", "format": "date-time"}}},
+  Events: {"type": "object", "required": ["data", "next_after", "has_more"], "properties": {"data": {"type": "array", "items": {"ref": "Event"}}, "next_after": {"type": "integer"}, "has_more": {"type": "boolean"}}},
+  Explanation: {"type": "object", "required": ["state", "reasons"], "properties": {"state": {"ref": "State"}, "reasons": {"type": "array", "items": {"ref": "Reason"}}}},
   Extended: {"type": "object", "required": ["deadline"], "properties": {"deadline": {"type": "string", "format": "date-time"}}},
   FieldProblem: {"type": "object", "required": ["pointer", "detail", "code"], "properties": {"pointer": {"type": "string"}, "detail": {"type": "string"}, "code": {"type": "string"}}},
+  FlowInfo: {"type": "object", "required": ["flow_id", "tenant_id", "name", "state", "reason", "stopping", "deadline", "created_at", "finished_at", "counts"], "properties": {"flow_id": {"type": "string", "format": "uuid"}, "tenant_id": {"type": "string", "format": "uuid"}, "name": {"type": "string"}, "state": {"type": "string", "enum": ["running", "succeeded", "failed", "canceled"]}, "reason": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "stopping": {"type": "boolean"}, "deadline": {"anyOf": [{"type": "string", "format": "date-time"}, {"type": "null"}]}, "created_at": {"type": "string", "format": "date-time"}, "finished_at": {"anyOf": [{"type": "string", "format": "date-time"}, {"type": "null"}]}, "counts": {"anyOf": [{"type": "object", "values": {"type": "integer"}}, {"type": "null"}]}}},
+  FlowInfoPage: {"type": "object", "required": ["data", "next_cursor", "has_more"], "properties": {"data": {"type": "array", "items": {"ref": "FlowInfo"}}, "next_cursor": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "has_more": {"type": "boolean"}}},
   FlowMade: {"type": "object", "required": ["flow_id", "state"], "properties": {"flow_id": {"type": "string", "format": "uuid"}, "state": {"type": "string", "enum": ["running", "succeeded", "failed", "canceled"]}}},
   FlowMoved: {"type": "object", "required": ["flow_id", "state", "stopping"], "properties": {"flow_id": {"type": "string", "format": "uuid"}, "state": {"type": "string", "enum": ["running", "succeeded", "failed", "canceled"]}, "stopping": {"type": "boolean"}}},
-  FlowOut: {"type": "object", "required": ["flow_id", "tenant_id", "name", "state", "reason", "stopping", "deadline", "created_at", "finished_at", "counts"], "properties": {"flow_id": {"type": "string", "format": "uuid"}, "tenant_id": {"type": "string", "format": "uuid"}, "name": {"type": "string"}, "state": {"type": "string", "enum": ["running", "succeeded", "failed", "canceled"]}, "reason": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "stopping": {"type": "boolean"}, "deadline": {"anyOf": [{"type": "string", "format": "date-time"}, {"type": "null"}]}, "created_at": {"type": "string", "format": "date-time"}, "finished_at": {"anyOf": [{"type": "string", "format": "date-time"}, {"type": "null"}]}, "counts": {"anyOf": [{"type": "object", "values": {"type": "integer"}}, {"type": "null"}]}}},
-  Flows: {"type": "object", "required": ["data", "next_cursor", "has_more"], "properties": {"data": {"type": "array", "items": {"ref": "FlowOut"}}, "next_cursor": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "has_more": {"type": "boolean"}}},
-  GateOut: {"type": "object", "required": ["gate", "shared", "rule", "rate", "per_s", "burst", "failures", "ratio", "window_s", "cooldown_s", "probes", "state", "next_at", "failed", "waiting"], "properties": {"gate": {"type": "string"}, "shared": {"type": "boolean"}, "rule": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "rate": {"anyOf": [{"type": "integer"}, {"type": "null"}]}, "per_s": {"anyOf": [{"type": "number"}, {"type": "null"}]}, "burst": {"anyOf": [{"type": "integer"}, {"type": "null"}]}, "failures": {"anyOf": [{"type": "integer"}, {"type": "null"}]}, "ratio": {"anyOf": [{"type": "number"}, {"type": "null"}]}, "window_s": {"anyOf": [{"type": "number"}, {"type": "null"}]}, "cooldown_s": {"anyOf": [{"type": "number"}, {"type": "null"}]}, "probes": {"anyOf": [{"type": "integer"}, {"type": "null"}]}, "state": {"anyOf": [{"type": "string", "enum": ["closed", "open", "half-open"]}, {"type": "null"}]}, "next_at": {"anyOf": [{"type": "string", "format": "date-time"}, {"type": "null"}]}, "failed": {"anyOf": [{"type": "integer"}, {"type": "null"}]}, "waiting": {"type": "integer"}}},
-  Gates: {"type": "object", "required": ["data", "next_cursor", "has_more"], "properties": {"data": {"type": "array", "items": {"ref": "GateOut"}}, "next_cursor": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "has_more": {"type": "boolean"}}},
+  Gate: {"type": "object", "required": ["gate", "shared", "rule", "rate", "per_s", "burst", "failures", "ratio", "window_s", "cooldown_s", "probes", "state", "next_at", "failed", "waiting"], "properties": {"gate": {"type": "string"}, "shared": {"type": "boolean"}, "rule": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "rate": {"anyOf": [{"type": "integer"}, {"type": "null"}]}, "per_s": {"anyOf": [{"type": "number"}, {"type": "null"}]}, "burst": {"anyOf": [{"type": "integer"}, {"type": "null"}]}, "failures": {"anyOf": [{"type": "integer"}, {"type": "null"}]}, "ratio": {"anyOf": [{"type": "number"}, {"type": "null"}]}, "window_s": {"anyOf": [{"type": "number"}, {"type": "null"}]}, "cooldown_s": {"anyOf": [{"type": "number"}, {"type": "null"}]}, "probes": {"anyOf": [{"type": "integer"}, {"type": "null"}]}, "state": {"anyOf": [{"type": "string", "enum": ["closed", "open", "half-open"]}, {"type": "null"}]}, "next_at": {"anyOf": [{"type": "string", "format": "date-time"}, {"type": "null"}]}, "failed": {"anyOf": [{"type": "integer"}, {"type": "null"}]}, "waiting": {"type": "integer"}}},
+  GatePage: {"type": "object", "required": ["data", "next_cursor", "has_more"], "properties": {"data": {"type": "array", "items": {"ref": "Gate"}}, "next_cursor": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "has_more": {"type": "boolean"}}},
   GrantOut: {"type": "object", "required": ["token", "job_id", "tenant_id", "kind", "queue", "attempt", "max_attempts", "version", "timeout_s", "traceparent", "payload"], "properties": {"token": {"type": "string"}, "job_id": {"type": "string", "format": "uuid"}, "tenant_id": {"type": "string", "format": "uuid"}, "kind": {"type": "string"}, "queue": {"type": "string"}, "attempt": {"type": "integer"}, "max_attempts": {"type": "integer"}, "version": {"type": "integer"}, "timeout_s": {"type": "number"}, "traceparent": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "payload": {}}},
   Grants: {"type": "object", "required": ["data"], "properties": {"data": {"type": "array", "items": {"ref": "GrantOut"}}}},
   Health: {"type": "object", "required": ["status"], "properties": {"status": {"type": "string", "const": "ok"}}},
-  InvitationOut: {"type": "object", "required": ["invitation_id", "tenant_id", "email", "role", "invited_by", "created_at", "expires_at"], "properties": {"invitation_id": {"type": "string", "format": "uuid"}, "tenant_id": {"anyOf": [{"type": "string", "format": "uuid"}, {"type": "null"}]}, "email": {"type": "string"}, "role": {"type": "string"}, "invited_by": {"type": "string"}, "created_at": {"type": "string", "format": "date-time"}, "expires_at": {"type": "string", "format": "date-time"}}},
-  Invitations: {"type": "object", "required": ["data"], "properties": {"data": {"type": "array", "items": {"ref": "InvitationOut"}}}},
+  Invitation: {"type": "object", "required": ["invitation_id", "tenant_id", "email", "role", "invited_by", "created_at", "expires_at"], "properties": {"invitation_id": {"type": "string", "format": "uuid"}, "tenant_id": {"anyOf": [{"type": "string", "format": "uuid"}, {"type": "null"}]}, "email": {"type": "string"}, "role": {"type": "string"}, "invited_by": {"type": "string"}, "created_at": {"type": "string", "format": "date-time"}, "expires_at": {"type": "string", "format": "date-time"}}},
+  InvitationListing: {"type": "object", "required": ["data"], "properties": {"data": {"type": "array", "items": {"ref": "Invitation"}}}},
   ItemOut: {"type": "object", "required": ["token", "status", "code", "detail"], "properties": {"token": {"type": "string"}, "status": {"type": "integer", "enum": [200, 409, 422]}, "code": {"type": "string", "enum": ["accepted", "recorded", "lease_lost", "invalid"]}, "detail": {"anyOf": [{"type": "string"}, {"type": "null"}]}}},
   Items: {"type": "object", "required": ["data"], "properties": {"data": {"type": "array", "items": {"ref": "ItemOut"}}}},
+  Job: {"type": "object", "required": ["job_id", "tenant_id", "kind", "queue", "priority", "state", "attempt", "max_attempts", "error", "progress", "message", "created_at", "run_at", "started_at", "finished_at", "expires_at", "version", "key", "tags", "copied_from", "traceparent", "cancel_requested", "group", "gate", "payload", "result"], "properties": {"job_id": {"type": "string", "format": "uuid"}, "tenant_id": {"type": "string", "format": "uuid"}, "kind": {"type": "string"}, "queue": {"type": "string"}, "priority": {"type": "integer"}, "state": {"ref": "State"}, "attempt": {"type": "integer"}, "max_attempts": {"type": "integer"}, "error": {"anyOf": [{"type": "object"}, {"type": "null"}]}, "progress": {"anyOf": [{"type": "number"}, {"type": "null"}]}, "message": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "created_at": {"type": "string", "format": "date-time"}, "run_at": {"type": "string", "format": "date-time"}, "started_at": {"anyOf": [{"type": "string", "format": "date-time"}, {"type": "null"}]}, "finished_at": {"anyOf": [{"type": "string", "format": "date-time"}, {"type": "null"}]}, "expires_at": {"anyOf": [{"type": "string", "format": "date-time"}, {"type": "null"}]}, "version": {"type": "integer"}, "key": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "tags": {"anyOf": [{"type": "array", "items": {"type": "string"}}, {"type": "null"}]}, "copied_from": {"anyOf": [{"type": "string", "format": "uuid"}, {"type": "null"}]}, "traceparent": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "cancel_requested": {"type": "boolean"}, "group": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "gate": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "payload": {}, "result": {}}},
   JobEnded: {"type": "object", "required": ["job_id", "kind", "queue", "state", "key", "tags", "created_at", "finished_at", "attempts", "error"], "properties": {"job_id": {"type": "string", "format": "uuid"}, "kind": {"type": "string"}, "queue": {"type": "string"}, "state": {"type": "string", "enum": ["succeeded", "failed", "dead", "canceled"]}, "key": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "tags": {"anyOf": [{"type": "array", "items": {"type": "string"}}, {"type": "null"}]}, "created_at": {"type": "string", "format": "date-time"}, "finished_at": {"type": "string", "format": "date-time"}, "attempts": {"type": "integer"}, "error": {"anyOf": [{"type": "object"}, {"type": "null"}]}}},
-  JobMade: {"type": "object", "required": ["job_id", "state", "created"], "properties": {"job_id": {"type": "string", "format": "uuid"}, "state": {"ref": "State"}, "created": {"type": "boolean"}, "job": {"anyOf": [{"ref": "JobOut"}, {"type": "null"}]}}},
+  JobMade: {"type": "object", "required": ["job_id", "state", "created"], "properties": {"job_id": {"type": "string", "format": "uuid"}, "state": {"ref": "State"}, "created": {"type": "boolean"}, "job": {"anyOf": [{"ref": "Job"}, {"type": "null"}]}}},
   JobMoved: {"type": "object", "required": ["job_id", "state"], "properties": {"job_id": {"type": "string", "format": "uuid"}, "state": {"ref": "State"}, "cancel_requested": {"type": "boolean"}}},
-  JobOut: {"type": "object", "required": ["job_id", "tenant_id", "kind", "queue", "priority", "state", "attempt", "max_attempts", "error", "progress", "message", "created_at", "run_at", "started_at", "finished_at", "expires_at", "version", "key", "tags", "copied_from", "traceparent", "cancel_requested", "group", "gate", "payload", "result"], "properties": {"job_id": {"type": "string", "format": "uuid"}, "tenant_id": {"type": "string", "format": "uuid"}, "kind": {"type": "string"}, "queue": {"type": "string"}, "priority": {"type": "integer"}, "state": {"ref": "State"}, "attempt": {"type": "integer"}, "max_attempts": {"type": "integer"}, "error": {}, "progress": {"anyOf": [{"type": "number"}, {"type": "null"}]}, "message": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "created_at": {"type": "string", "format": "date-time"}, "run_at": {"type": "string", "format": "date-time"}, "started_at": {"anyOf": [{"type": "string", "format": "date-time"}, {"type": "null"}]}, "finished_at": {"anyOf": [{"type": "string", "format": "date-time"}, {"type": "null"}]}, "expires_at": {"anyOf": [{"type": "string", "format": "date-time"}, {"type": "null"}]}, "version": {"type": "integer"}, "key": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "tags": {"anyOf": [{"type": "array", "items": {"type": "string"}}, {"type": "null"}]}, "copied_from": {"anyOf": [{"type": "string", "format": "uuid"}, {"type": "null"}]}, "traceparent": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "cancel_requested": {"type": "boolean"}, "group": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "gate": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "payload": {}, "result": {}}},
   JobRefused: {"type": "object", "required": ["status", "code", "detail", "hint"], "properties": {"status": {"type": "integer"}, "code": {"type": "string"}, "detail": {"type": "string"}, "hint": {"anyOf": [{"type": "string"}, {"type": "null"}]}}},
-  JobSummary: {"type": "object", "required": ["job_id", "tenant_id", "kind", "queue", "priority", "state", "attempt", "max_attempts", "error", "progress", "message", "created_at", "run_at", "started_at", "finished_at", "expires_at", "version", "key", "tags", "copied_from", "traceparent", "cancel_requested", "group", "gate"], "properties": {"job_id": {"type": "string", "format": "uuid"}, "tenant_id": {"type": "string", "format": "uuid"}, "kind": {"type": "string"}, "queue": {"type": "string"}, "priority": {"type": "integer"}, "state": {"ref": "State"}, "attempt": {"type": "integer"}, "max_attempts": {"type": "integer"}, "error": {}, "progress": {"anyOf": [{"type": "number"}, {"type": "null"}]}, "message": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "created_at": {"type": "string", "format": "date-time"}, "run_at": {"type": "string", "format": "date-time"}, "started_at": {"anyOf": [{"type": "string", "format": "date-time"}, {"type": "null"}]}, "finished_at": {"anyOf": [{"type": "string", "format": "date-time"}, {"type": "null"}]}, "expires_at": {"anyOf": [{"type": "string", "format": "date-time"}, {"type": "null"}]}, "version": {"type": "integer"}, "key": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "tags": {"anyOf": [{"type": "array", "items": {"type": "string"}}, {"type": "null"}]}, "copied_from": {"anyOf": [{"type": "string", "format": "uuid"}, {"type": "null"}]}, "traceparent": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "cancel_requested": {"type": "boolean"}, "group": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "gate": {"anyOf": [{"type": "string"}, {"type": "null"}]}}},
-  Jobs: {"type": "object", "required": ["data", "next_cursor", "has_more"], "properties": {"data": {"type": "array", "items": {"ref": "JobSummary"}}, "next_cursor": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "has_more": {"type": "boolean"}}},
+  JobSummary: {"type": "object", "required": ["job_id", "tenant_id", "kind", "queue", "priority", "state", "attempt", "max_attempts", "error", "progress", "message", "created_at", "run_at", "started_at", "finished_at", "expires_at", "version", "key", "tags", "copied_from", "traceparent", "cancel_requested", "group", "gate"], "properties": {"job_id": {"type": "string", "format": "uuid"}, "tenant_id": {"type": "string", "format": "uuid"}, "kind": {"type": "string"}, "queue": {"type": "string"}, "priority": {"type": "integer"}, "state": {"ref": "State"}, "attempt": {"type": "integer"}, "max_attempts": {"type": "integer"}, "error": {"anyOf": [{"type": "object"}, {"type": "null"}]}, "progress": {"anyOf": [{"type": "number"}, {"type": "null"}]}, "message": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "created_at": {"type": "string", "format": "date-time"}, "run_at": {"type": "string", "format": "date-time"}, "started_at": {"anyOf": [{"type": "string", "format": "date-time"}, {"type": "null"}]}, "finished_at": {"anyOf": [{"type": "string", "format": "date-time"}, {"type": "null"}]}, "expires_at": {"anyOf": [{"type": "string", "format": "date-time"}, {"type": "null"}]}, "version": {"type": "integer"}, "key": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "tags": {"anyOf": [{"type": "array", "items": {"type": "string"}}, {"type": "null"}]}, "copied_from": {"anyOf": [{"type": "string", "format": "uuid"}, {"type": "null"}]}, "traceparent": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "cancel_requested": {"type": "boolean"}, "group": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "gate": {"anyOf": [{"type": "string"}, {"type": "null"}]}}},
+  JobSummaryPage: {"type": "object", "required": ["data", "next_cursor", "has_more"], "properties": {"data": {"type": "array", "items": {"ref": "JobSummary"}}, "next_cursor": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "has_more": {"type": "boolean"}}},
+  KeyInfo: {"type": "object", "required": ["key_id", "tenant_id", "name", "scopes", "created_by", "created_at", "expires_at", "revoked_at", "last_used_at", "queues"], "properties": {"key_id": {"type": "string"}, "tenant_id": {"anyOf": [{"type": "string", "format": "uuid"}, {"type": "null"}]}, "name": {"type": "string"}, "scopes": {"type": "array", "items": {"type": "string", "enum": ["jobs:read", "jobs:write", "work", "admin", "operator", "metrics"]}}, "created_by": {"type": "string"}, "created_at": {"type": "string", "format": "date-time"}, "expires_at": {"anyOf": [{"type": "string", "format": "date-time"}, {"type": "null"}]}, "revoked_at": {"anyOf": [{"type": "string", "format": "date-time"}, {"type": "null"}]}, "last_used_at": {"anyOf": [{"type": "string", "format": "date-time"}, {"type": "null"}]}, "queues": {"anyOf": [{"type": "array", "items": {"type": "string"}}, {"type": "null"}]}}},
+  KeyInfoListing: {"type": "object", "required": ["data"], "properties": {"data": {"type": "array", "items": {"ref": "KeyInfo"}}}},
   KeyMade: {"type": "object", "required": ["key_id", "tenant_id", "name", "scopes", "created_by", "created_at", "expires_at", "revoked_at", "last_used_at", "queues", "key"], "properties": {"key_id": {"type": "string"}, "tenant_id": {"anyOf": [{"type": "string", "format": "uuid"}, {"type": "null"}]}, "name": {"type": "string"}, "scopes": {"type": "array", "items": {"type": "string", "enum": ["jobs:read", "jobs:write", "work", "admin", "operator", "metrics"]}}, "created_by": {"type": "string"}, "created_at": {"type": "string", "format": "date-time"}, "expires_at": {"anyOf": [{"type": "string", "format": "date-time"}, {"type": "null"}]}, "revoked_at": {"anyOf": [{"type": "string", "format": "date-time"}, {"type": "null"}]}, "last_used_at": {"anyOf": [{"type": "string", "format": "date-time"}, {"type": "null"}]}, "queues": {"anyOf": [{"type": "array", "items": {"type": "string"}}, {"type": "null"}]}, "key": {"type": "string"}}},
-  KeyOut: {"type": "object", "required": ["key_id", "tenant_id", "name", "scopes", "created_by", "created_at", "expires_at", "revoked_at", "last_used_at", "queues"], "properties": {"key_id": {"type": "string"}, "tenant_id": {"anyOf": [{"type": "string", "format": "uuid"}, {"type": "null"}]}, "name": {"type": "string"}, "scopes": {"type": "array", "items": {"type": "string", "enum": ["jobs:read", "jobs:write", "work", "admin", "operator", "metrics"]}}, "created_by": {"type": "string"}, "created_at": {"type": "string", "format": "date-time"}, "expires_at": {"anyOf": [{"type": "string", "format": "date-time"}, {"type": "null"}]}, "revoked_at": {"anyOf": [{"type": "string", "format": "date-time"}, {"type": "null"}]}, "last_used_at": {"anyOf": [{"type": "string", "format": "date-time"}, {"type": "null"}]}, "queues": {"anyOf": [{"type": "array", "items": {"type": "string"}}, {"type": "null"}]}}},
-  Keys: {"type": "object", "required": ["data"], "properties": {"data": {"type": "array", "items": {"ref": "KeyOut"}}}},
   KindLimited: {"type": "object", "required": ["kind", "max_running"], "properties": {"kind": {"type": "string"}, "max_running": {"anyOf": [{"type": "integer"}, {"type": "null"}]}}},
   KindPaused: {"type": "object", "required": ["kind", "paused"], "properties": {"kind": {"type": "string"}, "paused": {"type": "boolean"}}},
-  LimitOut: {"type": "object", "required": ["what", "name", "max_running", "paused", "running"], "properties": {"what": {"type": "string", "enum": ["queue", "kind", "tenant"]}, "name": {"type": "string"}, "max_running": {"anyOf": [{"type": "integer"}, {"type": "null"}]}, "paused": {"type": "boolean"}, "running": {"type": "integer"}}},
-  Limits: {"type": "object", "required": ["data"], "properties": {"data": {"type": "array", "items": {"ref": "LimitOut"}}}},
-  LogLineOut: {"type": "object", "required": ["job_id", "kind", "attempt", "seq", "at", "level", "message", "fields"], "properties": {"job_id": {"type": "string", "format": "uuid"}, "kind": {"type": "string"}, "attempt": {"anyOf": [{"type": "integer"}, {"type": "null"}]}, "seq": {"type": "integer"}, "at": {"type": "string", "format": "date-time"}, "level": {"type": "string"}, "message": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "fields": {}}},
-  Logs: {"type": "object", "required": ["data", "next_cursor", "has_more"], "properties": {"data": {"type": "array", "items": {"ref": "LogLineOut"}}, "next_cursor": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "has_more": {"type": "boolean"}}},
-  Me: {"type": "object", "required": ["person", "session_id", "tenant_id", "role", "is_operator", "scopes", "tenants", "csrf_token"], "properties": {"person": {"anyOf": [{"ref": "PersonOut"}, {"type": "null"}]}, "session_id": {"type": "string"}, "tenant_id": {"anyOf": [{"type": "string", "format": "uuid"}, {"type": "null"}]}, "role": {"anyOf": [{"type": "string", "enum": ["owner", "admin", "member", "viewer"]}, {"type": "null"}]}, "is_operator": {"type": "boolean"}, "scopes": {"type": "array", "items": {"type": "string"}}, "tenants": {"type": "array", "items": {"ref": "MembershipOut"}}, "csrf_token": {"anyOf": [{"type": "string"}, {"type": "null"}]}}},
-  MemberOut: {"type": "object", "required": ["person_id", "email", "name", "role", "created_at", "signed_in_at"], "properties": {"person_id": {"type": "string", "format": "uuid"}, "email": {"type": "string"}, "name": {"type": "string"}, "role": {"type": "string", "enum": ["owner", "admin", "member", "viewer"]}, "created_at": {"type": "string", "format": "date-time"}, "signed_in_at": {"type": "string", "format": "date-time"}}},
-  Members: {"type": "object", "required": ["data"], "properties": {"data": {"type": "array", "items": {"ref": "MemberOut"}}}},
-  MembershipOut: {"type": "object", "required": ["tenant_id", "name", "role"], "properties": {"tenant_id": {"type": "string", "format": "uuid"}, "name": {"type": "string"}, "role": {"type": "string", "enum": ["owner", "admin", "member", "viewer"]}}},
-  Overview: {"type": "object", "required": ["data", "flows"], "properties": {"data": {"type": "array", "items": {"ref": "JobSummary"}}, "flows": {"type": "array", "items": {"ref": "FlowOut"}}}},
-  PersonOut: {"type": "object", "required": ["person_id", "email", "name", "is_operator", "created_at", "signed_in_at"], "properties": {"person_id": {"type": "string", "format": "uuid"}, "email": {"type": "string"}, "name": {"type": "string"}, "is_operator": {"type": "boolean"}, "created_at": {"type": "string", "format": "date-time"}, "signed_in_at": {"type": "string", "format": "date-time"}}},
+  Limit: {"type": "object", "required": ["what", "name", "max_running", "paused", "running"], "properties": {"what": {"type": "string", "enum": ["queue", "kind", "tenant"]}, "name": {"type": "string"}, "max_running": {"anyOf": [{"type": "integer"}, {"type": "null"}]}, "paused": {"type": "boolean"}, "running": {"type": "integer"}}},
+  LimitListing: {"type": "object", "required": ["data"], "properties": {"data": {"type": "array", "items": {"ref": "Limit"}}}},
+  LogLine: {"type": "object", "required": ["job_id", "kind", "attempt", "seq", "at", "level", "message", "fields"], "properties": {"job_id": {"type": "string", "format": "uuid"}, "kind": {"type": "string"}, "attempt": {"anyOf": [{"type": "integer"}, {"type": "null"}]}, "seq": {"type": "integer"}, "at": {"type": "string", "format": "date-time"}, "level": {"type": "string"}, "message": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "fields": {"type": "object"}}},
+  LogLinePage: {"type": "object", "required": ["data", "next_cursor", "has_more"], "properties": {"data": {"type": "array", "items": {"ref": "LogLine"}}, "next_cursor": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "has_more": {"type": "boolean"}}},
+  Me: {"type": "object", "required": ["person", "session_id", "tenant_id", "role", "is_operator", "scopes", "tenants", "csrf_token"], "properties": {"person": {"anyOf": [{"ref": "Person"}, {"type": "null"}]}, "session_id": {"type": "string"}, "tenant_id": {"anyOf": [{"type": "string", "format": "uuid"}, {"type": "null"}]}, "role": {"anyOf": [{"type": "string", "enum": ["owner", "admin", "member", "viewer"]}, {"type": "null"}]}, "is_operator": {"type": "boolean"}, "scopes": {"type": "array", "items": {"type": "string"}}, "tenants": {"type": "array", "items": {"ref": "Membership"}}, "csrf_token": {"anyOf": [{"type": "string"}, {"type": "null"}]}}},
+  Member: {"type": "object", "required": ["person_id", "email", "name", "role", "created_at", "signed_in_at"], "properties": {"person_id": {"type": "string", "format": "uuid"}, "email": {"type": "string"}, "name": {"type": "string"}, "role": {"type": "string", "enum": ["owner", "admin", "member", "viewer"]}, "created_at": {"type": "string", "format": "date-time"}, "signed_in_at": {"type": "string", "format": "date-time"}}},
+  MemberListing: {"type": "object", "required": ["data"], "properties": {"data": {"type": "array", "items": {"ref": "Member"}}}},
+  Membership: {"type": "object", "required": ["tenant_id", "name", "role"], "properties": {"tenant_id": {"type": "string", "format": "uuid"}, "name": {"type": "string"}, "role": {"type": "string", "enum": ["owner", "admin", "member", "viewer"]}}},
+  Overview: {"type": "object", "required": ["data", "flows"], "properties": {"data": {"type": "array", "items": {"ref": "JobSummary"}}, "flows": {"type": "array", "items": {"ref": "FlowInfo"}}}},
+  Person: {"type": "object", "required": ["person_id", "email", "name", "is_operator", "created_at", "signed_in_at"], "properties": {"person_id": {"type": "string", "format": "uuid"}, "email": {"type": "string"}, "name": {"type": "string"}, "is_operator": {"type": "boolean"}, "created_at": {"type": "string", "format": "date-time"}, "signed_in_at": {"type": "string", "format": "date-time"}}},
   PersonSettings: {"type": "object", "properties": {"theme": {"type": "string", "enum": ["system", "light", "dark"]}, "time_zone": {"type": "string"}, "app": {"type": "object"}}},
-  ProblemOut: {"type": "object", "required": ["type", "title", "status", "detail", "instance", "code", "request_id"], "properties": {"type": {"type": "string"}, "title": {"type": "string"}, "status": {"type": "integer"}, "detail": {"type": "string"}, "instance": {"type": "string"}, "code": {"type": "string"}, "request_id": {"type": "string"}, "hint": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "retry_after": {"anyOf": [{"type": "integer"}, {"type": "null"}]}, "errors": {"anyOf": [{"type": "array", "items": {"ref": "FieldProblem"}}, {"type": "null"}]}}},
+  ProblemDetails: {"type": "object", "required": ["type", "title", "status", "detail", "instance", "code", "request_id"], "properties": {"type": {"type": "string"}, "title": {"type": "string"}, "status": {"type": "integer"}, "detail": {"type": "string"}, "instance": {"type": "string"}, "code": {"type": "string"}, "request_id": {"type": "string"}, "hint": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "retry_after": {"anyOf": [{"type": "integer"}, {"type": "null"}]}, "errors": {"anyOf": [{"type": "array", "items": {"ref": "FieldProblem"}}, {"type": "null"}]}}},
+  Queue: {"type": "object", "required": ["queue", "paused", "queued", "scheduled", "running"], "properties": {"queue": {"type": "string"}, "paused": {"type": "boolean"}, "queued": {"type": "integer"}, "scheduled": {"type": "integer"}, "running": {"type": "integer"}}},
   QueueLimited: {"type": "object", "required": ["queue", "max_running"], "properties": {"queue": {"type": "string"}, "max_running": {"anyOf": [{"type": "integer"}, {"type": "null"}]}}},
-  QueueOut: {"type": "object", "required": ["queue", "paused", "queued", "scheduled", "running"], "properties": {"queue": {"type": "string"}, "paused": {"type": "boolean"}, "queued": {"type": "integer"}, "scheduled": {"type": "integer"}, "running": {"type": "integer"}}},
+  QueueListing: {"type": "object", "required": ["data"], "properties": {"data": {"type": "array", "items": {"ref": "Queue"}}}},
   QueuePaused: {"type": "object", "required": ["queue", "paused"], "properties": {"queue": {"type": "string"}, "paused": {"type": "boolean"}}},
-  Queues: {"type": "object", "required": ["data"], "properties": {"data": {"type": "array", "items": {"ref": "QueueOut"}}}},
-  QuotaOut: {"type": "object", "required": ["what", "most", "usual"], "properties": {"what": {"type": "string"}, "most": {"type": "integer"}, "usual": {"type": "integer"}}},
-  Quotas: {"type": "object", "required": ["data"], "properties": {"data": {"type": "array", "items": {"ref": "QuotaOut"}}}},
+  Quota: {"type": "object", "required": ["what", "most", "usual"], "properties": {"what": {"type": "string"}, "most": {"type": "integer"}, "usual": {"type": "integer"}}},
+  QuotaListing: {"type": "object", "required": ["data"], "properties": {"data": {"type": "array", "items": {"ref": "Quota"}}}},
   Readiness: {"type": "object", "required": ["status", "database", "pending_files"], "properties": {"status": {"type": "string", "enum": ["ready", "not ready"]}, "database": {"type": "boolean"}, "pending_files": {"anyOf": [{"type": "integer"}, {"type": "null"}]}}},
-  ReasonOut: {"type": "object", "required": ["reason", "detail"], "properties": {"reason": {"type": "string"}, "detail": {"type": "string"}}},
+  Reason: {"type": "object", "required": ["reason", "detail"], "properties": {"reason": {"type": "string"}, "detail": {"type": "string"}}},
   Registered: {"type": "object", "required": ["worker_id", "lease_s", "beat_s"], "properties": {"worker_id": {"type": "string", "format": "uuid"}, "lease_s": {"type": "number"}, "beat_s": {"type": "number"}}},
+  Report: {"type": "object", "required": ["report_id", "name", "title", "format", "media_type", "sha256", "size", "lines", "created_at", "expires_at"], "properties": {"report_id": {"type": "string", "format": "uuid"}, "name": {"type": "string"}, "title": {"type": "string"}, "format": {"type": "string", "enum": ["html", "csv", "json", "xlsx", "zip"]}, "media_type": {"type": "string"}, "sha256": {"type": "string"}, "size": {"type": "integer"}, "lines": {"type": "integer"}, "created_at": {"type": "string", "format": "date-time"}, "expires_at": {"type": "string", "format": "date-time"}}},
   ReportAsked: {"type": "object", "required": ["report_id", "state"], "properties": {"report_id": {"type": "string", "format": "uuid"}, "state": {"ref": "State"}}},
   ReportLinked: {"type": "object", "required": ["report_id", "name", "title", "format", "media_type", "sha256", "size", "lines", "created_at", "expires_at", "link", "link_expires_at"], "properties": {"report_id": {"type": "string", "format": "uuid"}, "name": {"type": "string"}, "title": {"type": "string"}, "format": {"type": "string", "enum": ["html", "csv", "json", "xlsx", "zip"]}, "media_type": {"type": "string"}, "sha256": {"type": "string"}, "size": {"type": "integer"}, "lines": {"type": "integer"}, "created_at": {"type": "string", "format": "date-time"}, "expires_at": {"type": "string", "format": "date-time"}, "link": {"type": "string"}, "link_expires_at": {"type": "string", "format": "date-time"}}},
-  ReportOut: {"type": "object", "required": ["report_id", "name", "title", "format", "media_type", "sha256", "size", "lines", "created_at", "expires_at"], "properties": {"report_id": {"type": "string", "format": "uuid"}, "name": {"type": "string"}, "title": {"type": "string"}, "format": {"type": "string", "enum": ["html", "csv", "json", "xlsx", "zip"]}, "media_type": {"type": "string"}, "sha256": {"type": "string"}, "size": {"type": "integer"}, "lines": {"type": "integer"}, "created_at": {"type": "string", "format": "date-time"}, "expires_at": {"type": "string", "format": "date-time"}}},
+  ReportPage: {"type": "object", "required": ["data", "next_cursor", "has_more"], "properties": {"data": {"type": "array", "items": {"ref": "Report"}}, "next_cursor": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "has_more": {"type": "boolean"}}},
   ReportReady: {"type": "object", "required": ["report_id", "title", "format", "lines", "expires_at"], "properties": {"report_id": {"type": "string", "format": "uuid"}, "title": {"type": "string"}, "format": {"type": "string", "enum": ["html", "csv", "json", "xlsx"]}, "lines": {"type": "integer"}, "expires_at": {"type": "string", "format": "date-time"}}},
-  Reports: {"type": "object", "required": ["data", "next_cursor", "has_more"], "properties": {"data": {"type": "array", "items": {"ref": "ReportOut"}}, "next_cursor": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "has_more": {"type": "boolean"}}},
-  ScheduleOut: {"type": "object", "required": ["schedule_id", "tenant_id", "name", "kind", "payload", "options", "tick_as", "cron", "every_s", "at", "zone", "starts_at", "ends_at", "jitter_s", "overlap", "catch_up", "catch_up_max", "origin", "edited", "paused", "revision", "next_at", "last_at", "last_job", "created_at", "updated_at", "words", "next_runs"], "properties": {"schedule_id": {"type": "string", "format": "uuid"}, "tenant_id": {"type": "string", "format": "uuid"}, "name": {"type": "string"}, "kind": {"type": "string"}, "payload": {}, "options": {}, "tick_as": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "cron": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "every_s": {"anyOf": [{"type": "integer"}, {"type": "null"}]}, "at": {"anyOf": [{"type": "string", "format": "date-time"}, {"type": "null"}]}, "zone": {"type": "string"}, "starts_at": {"anyOf": [{"type": "string", "format": "date-time"}, {"type": "null"}]}, "ends_at": {"anyOf": [{"type": "string", "format": "date-time"}, {"type": "null"}]}, "jitter_s": {"type": "integer"}, "overlap": {"type": "string"}, "catch_up": {"type": "string"}, "catch_up_max": {"type": "integer"}, "origin": {"type": "string", "enum": ["api", "code"]}, "edited": {"type": "boolean"}, "paused": {"type": "boolean"}, "revision": {"type": "integer"}, "next_at": {"anyOf": [{"type": "string", "format": "date-time"}, {"type": "null"}]}, "last_at": {"anyOf": [{"type": "string", "format": "date-time"}, {"type": "null"}]}, "last_job": {"anyOf": [{"type": "string", "format": "uuid"}, {"type": "null"}]}, "created_at": {"type": "string", "format": "date-time"}, "updated_at": {"type": "string", "format": "date-time"}, "words": {"type": "string"}, "next_runs": {"type": "array", "items": {"type": "string", "format": "date-time"}}}},
+  ScheduleInfo: {"type": "object", "required": ["schedule_id", "tenant_id", "name", "kind", "payload", "options", "tick_as", "cron", "every_s", "at", "zone", "starts_at", "ends_at", "jitter_s", "overlap", "catch_up", "catch_up_max", "origin", "edited", "paused", "revision", "next_at", "last_at", "last_job", "created_at", "updated_at", "words", "next_runs"], "properties": {"schedule_id": {"type": "string", "format": "uuid"}, "tenant_id": {"type": "string", "format": "uuid"}, "name": {"type": "string"}, "kind": {"type": "string"}, "payload": {}, "options": {"type": "object"}, "tick_as": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "cron": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "every_s": {"anyOf": [{"type": "integer"}, {"type": "null"}]}, "at": {"anyOf": [{"type": "string", "format": "date-time"}, {"type": "null"}]}, "zone": {"type": "string"}, "starts_at": {"anyOf": [{"type": "string", "format": "date-time"}, {"type": "null"}]}, "ends_at": {"anyOf": [{"type": "string", "format": "date-time"}, {"type": "null"}]}, "jitter_s": {"type": "integer"}, "overlap": {"type": "string"}, "catch_up": {"type": "string"}, "catch_up_max": {"type": "integer"}, "origin": {"type": "string", "enum": ["api", "code"]}, "edited": {"type": "boolean"}, "paused": {"type": "boolean"}, "revision": {"type": "integer"}, "next_at": {"anyOf": [{"type": "string", "format": "date-time"}, {"type": "null"}]}, "last_at": {"anyOf": [{"type": "string", "format": "date-time"}, {"type": "null"}]}, "last_job": {"anyOf": [{"type": "string", "format": "uuid"}, {"type": "null"}]}, "created_at": {"type": "string", "format": "date-time"}, "updated_at": {"type": "string", "format": "date-time"}, "words": {"type": "string"}, "next_runs": {"type": "array", "items": {"type": "string", "format": "date-time"}}}},
+  ScheduleInfoPage: {"type": "object", "required": ["data", "next_cursor", "has_more"], "properties": {"data": {"type": "array", "items": {"ref": "ScheduleInfo"}}, "next_cursor": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "has_more": {"type": "boolean"}}},
   ScheduleRun: {"type": "object", "required": ["job_id"], "properties": {"job_id": {"type": "string", "format": "uuid"}}},
-  Schedules: {"type": "object", "required": ["data", "next_cursor", "has_more"], "properties": {"data": {"type": "array", "items": {"ref": "ScheduleOut"}}, "next_cursor": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "has_more": {"type": "boolean"}}},
-  SecretOut: {"type": "object", "required": ["name", "key_id", "created_at", "updated_at"], "properties": {"name": {"type": "string"}, "key_id": {"type": "string"}, "created_at": {"type": "string", "format": "date-time"}, "updated_at": {"type": "string", "format": "date-time"}}},
-  Secrets: {"type": "object", "required": ["data"], "properties": {"data": {"type": "array", "items": {"ref": "SecretOut"}}}},
-  SessionOut: {"type": "object", "required": ["session_id", "kind", "tenant_id", "created_at", "seen_at", "expires_at"], "properties": {"session_id": {"type": "string"}, "kind": {"type": "string", "enum": ["browser", "refresh"]}, "tenant_id": {"anyOf": [{"type": "string", "format": "uuid"}, {"type": "null"}]}, "created_at": {"type": "string", "format": "date-time"}, "seen_at": {"type": "string", "format": "date-time"}, "expires_at": {"type": "string", "format": "date-time"}}},
-  Sessions: {"type": "object", "required": ["data"], "properties": {"data": {"type": "array", "items": {"ref": "SessionOut"}}}},
+  SecretInfo: {"type": "object", "required": ["name", "key_id", "created_at", "updated_at"], "properties": {"name": {"type": "string"}, "key_id": {"type": "string"}, "created_at": {"type": "string", "format": "date-time"}, "updated_at": {"type": "string", "format": "date-time"}}},
+  SecretInfoListing: {"type": "object", "required": ["data"], "properties": {"data": {"type": "array", "items": {"ref": "SecretInfo"}}}},
+  SessionInfo: {"type": "object", "required": ["session_id", "kind", "tenant_id", "created_at", "seen_at", "expires_at"], "properties": {"session_id": {"type": "string"}, "kind": {"type": "string", "enum": ["browser", "refresh"]}, "tenant_id": {"anyOf": [{"type": "string", "format": "uuid"}, {"type": "null"}]}, "created_at": {"type": "string", "format": "date-time"}, "seen_at": {"type": "string", "format": "date-time"}, "expires_at": {"type": "string", "format": "date-time"}}},
+  SessionInfoListing: {"type": "object", "required": ["data"], "properties": {"data": {"type": "array", "items": {"ref": "SessionInfo"}}}},
   SignalSent: {"type": "object", "required": ["signal", "key", "taken"], "properties": {"signal": {"type": "string"}, "key": {"type": "string"}, "taken": {"type": "boolean"}}},
   State: {"type": "string", "enum": ["scheduled", "blocked", "queued", "running", "succeeded", "failed", "dead", "canceled"]},
-  StepOut: {"type": "object", "required": ["job_id", "name", "kind", "what", "state", "reason", "after", "finished_at"], "properties": {"job_id": {"type": "string", "format": "uuid"}, "name": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "kind": {"type": "string"}, "what": {"type": "string", "enum": ["job", "approval", "signal", "sleep", "join"]}, "state": {"anyOf": [{"ref": "State"}, {"type": "string", "const": "skipped"}]}, "reason": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "after": {"type": "array", "items": {"type": "string", "format": "uuid"}}, "finished_at": {"anyOf": [{"type": "string", "format": "date-time"}, {"type": "null"}]}}},
-  Steps: {"type": "object", "required": ["data", "next_cursor", "has_more"], "properties": {"data": {"type": "array", "items": {"ref": "StepOut"}}, "next_cursor": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "has_more": {"type": "boolean"}}},
+  StepInfo: {"type": "object", "required": ["job_id", "name", "kind", "what", "state", "reason", "after", "finished_at"], "properties": {"job_id": {"type": "string", "format": "uuid"}, "name": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "kind": {"type": "string"}, "what": {"type": "string", "enum": ["job", "approval", "signal", "sleep", "join"]}, "state": {"anyOf": [{"ref": "State"}, {"type": "string", "const": "skipped"}]}, "reason": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "after": {"type": "array", "items": {"type": "string", "format": "uuid"}}, "finished_at": {"anyOf": [{"type": "string", "format": "date-time"}, {"type": "null"}]}}},
+  StepInfoPage: {"type": "object", "required": ["data", "next_cursor", "has_more"], "properties": {"data": {"type": "array", "items": {"ref": "StepInfo"}}, "next_cursor": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "has_more": {"type": "boolean"}}},
   Stopped: {"type": "object", "required": ["released"], "properties": {"released": {"type": "integer"}}},
-  TenantOut: {"type": "object", "required": ["tenant_id", "name", "weight", "max_running", "max_queued", "created_at", "paused"], "properties": {"tenant_id": {"type": "string", "format": "uuid"}, "name": {"type": "string"}, "weight": {"type": "number"}, "max_running": {"type": "integer"}, "max_queued": {"type": "integer"}, "created_at": {"type": "string", "format": "date-time"}, "paused": {"type": "boolean"}}},
+  Tenant: {"type": "object", "required": ["tenant_id", "name", "weight", "max_running", "max_queued", "created_at", "paused"], "properties": {"tenant_id": {"type": "string", "format": "uuid"}, "name": {"type": "string"}, "weight": {"type": "number"}, "max_running": {"type": "integer"}, "max_queued": {"type": "integer"}, "created_at": {"type": "string", "format": "date-time"}, "paused": {"type": "boolean"}}},
+  TenantPage: {"type": "object", "required": ["data", "next_cursor", "has_more"], "properties": {"data": {"type": "array", "items": {"ref": "Tenant"}}, "next_cursor": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "has_more": {"type": "boolean"}}},
   TenantPaused: {"type": "object", "required": ["tenant_id", "paused"], "properties": {"tenant_id": {"type": "string", "format": "uuid"}, "paused": {"type": "boolean"}}},
-  Tenants: {"type": "object", "required": ["data", "next_cursor", "has_more"], "properties": {"data": {"type": "array", "items": {"ref": "TenantOut"}}, "next_cursor": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "has_more": {"type": "boolean"}}},
-  TickOut: {"type": "object", "required": ["tick_at", "outcome", "job_id", "detail", "at"], "properties": {"tick_at": {"type": "string", "format": "date-time"}, "outcome": {"type": "string", "enum": ["fired", "skipped", "missed", "refused"]}, "job_id": {"anyOf": [{"type": "string", "format": "uuid"}, {"type": "null"}]}, "detail": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "at": {"type": "string", "format": "date-time"}}},
-  TicketOut: {"type": "object", "required": ["ticket", "job_id", "flow_id", "expires_at"], "properties": {"ticket": {"type": "string"}, "job_id": {"anyOf": [{"type": "string", "format": "uuid"}, {"type": "null"}]}, "flow_id": {"anyOf": [{"type": "string", "format": "uuid"}, {"type": "null"}]}, "expires_at": {"type": "string", "format": "date-time"}}},
-  Ticks: {"type": "object", "required": ["data"], "properties": {"data": {"type": "array", "items": {"ref": "TickOut"}}}},
+  Tick: {"type": "object", "required": ["tick_at", "outcome", "job_id", "detail", "at"], "properties": {"tick_at": {"type": "string", "format": "date-time"}, "outcome": {"type": "string", "enum": ["fired", "skipped", "missed", "refused"]}, "job_id": {"anyOf": [{"type": "string", "format": "uuid"}, {"type": "null"}]}, "detail": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "at": {"type": "string", "format": "date-time"}}},
+  TickListing: {"type": "object", "required": ["data"], "properties": {"data": {"type": "array", "items": {"ref": "Tick"}}}},
+  TicketMade: {"type": "object", "required": ["ticket", "job_id", "flow_id", "expires_at"], "properties": {"ticket": {"type": "string"}, "job_id": {"anyOf": [{"type": "string", "format": "uuid"}, {"type": "null"}]}, "flow_id": {"anyOf": [{"type": "string", "format": "uuid"}, {"type": "null"}]}, "expires_at": {"type": "string", "format": "date-time"}}},
   Tokens: {"type": "object", "required": ["access_token", "token_type", "expires_in", "refresh_token"], "properties": {"access_token": {"type": "string"}, "token_type": {"type": "string", "const": "Bearer"}, "expires_in": {"type": "integer"}, "refresh_token": {"type": "string"}}},
   WebhookEvent: {"type": "object", "required": ["id", "type", "api_version", "tenant", "subject_type", "subject_id", "occurred_at", "data"], "properties": {"id": {"type": "string", "format": "uuid"}, "type": {"type": "string"}, "api_version": {"type": "string", "const": "1"}, "tenant": {"type": "string", "format": "uuid"}, "subject_type": {"type": "string"}, "subject_id": {"type": "string"}, "occurred_at": {"type": "string", "format": "date-time"}, "data": {}}},
-  WorkerOut: {"type": "object", "required": ["worker_id", "name", "version", "queues", "kinds", "slots", "running", "lease_s", "started_at", "beat_at", "ended_at"], "properties": {"worker_id": {"type": "string", "format": "uuid"}, "name": {"type": "string"}, "version": {"type": "string"}, "queues": {"type": "array", "items": {"type": "string"}}, "kinds": {"type": "array", "items": {"type": "string"}}, "slots": {"type": "integer"}, "running": {"type": "integer"}, "lease_s": {"type": "number"}, "started_at": {"type": "string", "format": "date-time"}, "beat_at": {"type": "string", "format": "date-time"}, "ended_at": {"anyOf": [{"type": "string", "format": "date-time"}, {"type": "null"}]}}},
-  Workers: {"type": "object", "required": ["data"], "properties": {"data": {"type": "array", "items": {"ref": "WorkerOut"}}}},
+  WorkerInfo: {"type": "object", "required": ["worker_id", "name", "version", "queues", "kinds", "slots", "running", "lease_s", "started_at", "beat_at", "ended_at"], "properties": {"worker_id": {"type": "string", "format": "uuid"}, "name": {"type": "string"}, "version": {"type": "string"}, "queues": {"type": "array", "items": {"type": "string"}}, "kinds": {"type": "array", "items": {"type": "string"}}, "slots": {"type": "integer"}, "running": {"type": "integer"}, "lease_s": {"type": "number"}, "started_at": {"type": "string", "format": "date-time"}, "beat_at": {"type": "string", "format": "date-time"}, "ended_at": {"anyOf": [{"type": "string", "format": "date-time"}, {"type": "null"}]}}},
+  WorkerInfoListing: {"type": "object", "required": ["data"], "properties": {"data": {"type": "array", "items": {"ref": "WorkerInfo"}}}},
 };

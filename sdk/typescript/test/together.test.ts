@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 
-import { type EventOut, type JobMade, type JobRequest, type State } from "@leasehold/sdk";
+import { type Event, type JobMade, type JobRequest, type State } from "@leasehold/sdk";
 
 import { Early, eventually, node, PATIENCE_MS, type Program, python, running } from "./server.js";
 
@@ -21,7 +21,7 @@ function start(t: TestContext, language: Language, queue: string, lease_s = 60):
 }
 
 /** The first word of the handler. */
-async function begun(job_id: string): Promise<EventOut> {
+async function begun(job_id: string): Promise<Event> {
   const signal = AbortSignal.timeout(PATIENCE_MS);
   for await (const event of client.follow(job_id, { signal })) if (event.type === "progress") return event;
   throw new Error("the job has ended");

@@ -5,7 +5,7 @@ import { createServer, connect, type AddressInfo, type Socket } from "node:net";
 import { test, type TestContext } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 
-import type { Context, JobOptions, JobOut, WorkerOptions } from "@leasehold/sdk";
+import type { Context, JobOptions, Job, WorkerOptions } from "@leasehold/sdk";
 import { NotAllowed, Worker } from "@leasehold/sdk";
 
 import { Early, eventually, node, PATIENCE_MS, running } from "./server.js";
@@ -40,7 +40,7 @@ class Running {
   }
 }
 
-async function done(kind: string, payload: unknown, options: JobOptions = {}): Promise<JobOut> {
+async function done(kind: string, payload: unknown, options: JobOptions = {}): Promise<Job> {
   const { job_id } = await client.enqueue(kind, payload, { queue: "sdk", ...options });
   return await client.wait(job_id, { timeout_s: 60 });
 }

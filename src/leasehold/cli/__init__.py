@@ -1,4 +1,4 @@
-"""The command line. Heavy imports stand inside the commands, so that --help is quick; the commands are in ``menu``."""
+"""The command line: its menu, options and output, and the commands that start processes."""
 
 import gc
 from typing import Annotated

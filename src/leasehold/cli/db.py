@@ -20,17 +20,18 @@ async def migrate(json: Json = False) -> None:
 
     Exit 4 when the database is of a later release than this program.
     """
-    from leasehold import packs, sql
-    from leasehold.engine import migrate as engine
+    from leasehold.database import migrate as engine
+    from leasehold.database import sql_files
     from leasehold.errors import Conflict
+    from leasehold.plugins import discovery
     from leasehold.settings import Settings
 
     settings = Settings.from_env()
-    files = packs.files_of(packs.discover(settings.packs))
+    files = discovery.files_of_all(discovery.discover(settings.packs))
     done = await engine.migrate(administrator(settings), schema=settings.schema, packs=files)
-    if done.release > sql.RELEASE:
+    if done.release > sql_files.RELEASE:
         raise Conflict(
-            f"this program is older than the database: it has release {sql.RELEASE}, the database has release"
+            f"this program is older than the database: it has release {sql_files.RELEASE}, the database has release"
             f" {done.release}; its schema was left as it is",
             hint="migrate with the newer program: pip install --upgrade leasehold;"
             " servers and workers of one release before go on meanwhile",
@@ -47,19 +48,20 @@ async def migrate(json: Json = False) -> None:
 @command
 async def status(json: Json = False) -> None:
     """What the database has, and what it lacks. Exit 4 when something is pending."""
-    from leasehold import packs, sql
-    from leasehold.engine import migrate as engine
+    from leasehold.database import migrate as engine
+    from leasehold.database import sql_files
+    from leasehold.plugins import discovery
     from leasehold.settings import Settings
 
     settings = Settings.from_env()
-    files = packs.files_of(packs.discover(settings.packs))
+    files = discovery.files_of_all(discovery.discover(settings.packs))
     found = await engine.status(administrator(settings), schema=settings.schema, packs=files)
     if json:
         print_json(found)
     else:
         installed = "not installed" if found.release is None else f"release {found.release}"
-        if (found.release or 0) > sql.RELEASE:
-            installed += f" (later than this program's, {sql.RELEASE})"
+        if (found.release or 0) > sql_files.RELEASE:
+            installed += f" (later than this program's, {sql_files.RELEASE})"
         say(f"PostgreSQL {found.server}, Leasehold {installed}, {len(found.pending) or 'no'} files pending")
         if found.lacks_grants:
             say("owners and grants are missing, as after a restore without the roles: leasehold db migrate")
@@ -72,8 +74,8 @@ def sql(
     roles: Annotated[bool, typer.Option("--roles", help="Only the statements that make the roles.")] = False,
 ) -> None:
     """Print the whole schema as SQL, to read or to feed to another tool."""
-    from leasehold import sql as files
-    from leasehold.engine import migrate as engine
+    from leasehold.database import migrate as engine
+    from leasehold.database import sql_files as files
     from leasehold.settings import Settings
 
     schema = Settings.from_env().schema

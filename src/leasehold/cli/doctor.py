@@ -8,7 +8,7 @@ from leasehold.cli.options import Json
 from leasehold.cli.output import command, print_json, print_table, say
 
 if TYPE_CHECKING:
-    from leasehold.engine.health import Finding
+    from leasehold.engine.diagnostics import Finding
 
 OlderThan = Annotated[
     float, typer.Option("--older-than", min=0, help="Seconds after which an open transaction is worth a word.")
@@ -19,10 +19,10 @@ OlderThan = Annotated[
 async def doctor(older_than: OlderThan = 300.0, json: Json = False) -> None:
     """Check database, schema, clocks, wake-ups, partitions, vacuum, workers, leases, kinds and versions: say what is
     wrong, why, and the command that helps. Exit 1 when work has stopped."""
-    from leasehold.engine import health
+    from leasehold.engine import diagnostics
     from leasehold.settings import Settings
 
-    findings = await health.examine(Settings.from_env(), old_s=older_than)
+    findings = await diagnostics.examine(Settings.from_env(), old_s=older_than)
     if json:
         print_json(findings)
     else:

@@ -1,9 +1,14 @@
 """Options that several commands share."""
 
-from collections.abc import Iterable
-from typing import Annotated, Any
+import inspect
+from collections.abc import Callable, Iterable
+from typing import Annotated, Any, TypeVar
 
 import typer
+
+from leasehold.job_options import OPTIONS, Option
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
 
 Tenant = Annotated[
     str | None,
@@ -45,3 +50,55 @@ def job_options(texts: Iterable[str]) -> dict[str, Any]:
         except ValueError:
             given[name] = value
     return given
+
+
+def with_job_options(function: _Function) -> _Function:
+    """Give a command one parameter for each option of a job; the function takes them as ``**options``."""
+    signature = inspect.signature(function)
+    given = [one for one in signature.parameters.values() if one.kind is not one.VAR_KEYWORD]
+    added = [
+        inspect.Parameter(_python_name(one), inspect.Parameter.KEYWORD_ONLY, default=None, annotation=_annotation(one))
+        for one in OPTIONS
+    ]
+    named = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in given[2:]]
+    function.__signature__ = signature.replace(parameters=[*given[:2], *added, *named])  # type: ignore[attr-defined]
+    function.__annotations__ |= {one.name: one.annotation for one in added}
+    return function
+
+
+def options_of_job(options: dict[str, Any]) -> dict[str, Any]:
+    """The options that ``with_job_options`` found, without those that were left out."""
+    import json
+
+    from leasehold.errors import BadInput
+
+    found: dict[str, Any] = {}
+    for option in OPTIONS:
+        value = options[_python_name(option)]
+        if value is None:
+            continue
+        if option.type in _JSON:
+            try:
+                value = json.loads(value)
+            except ValueError:
+                raise BadInput(f"--{option.name} {value!r} is not JSON", hint=_JSON[option.type]) from None
+        found[option.name] = value
+    return found
+
+
+_TYPES: dict[str, type] = {"whole": int, "seconds": float, "boolean": bool}
+#: Options whose value is written as JSON, with an example.
+_JSON = {"texts": """--tags '["vip"]'"""}
+
+
+def _python_name(option: Option) -> str:
+    return option.people_name or option.name
+
+
+def _annotation(option: Option) -> Any:
+    flag = f"--{_python_name(option).replace('_', '-')}"
+    help_ = f"{option.help} As JSON." if option.type in _JSON else option.help
+    if option.type == "boolean":
+        return Annotated[bool | None, typer.Option(f"{flag}/--no-{flag[2:]}", help=help_)]
+    shown: Any = option.default or False
+    return Annotated[_TYPES.get(option.type, str) | None, typer.Option(flag, help=help_, show_default=shown)]

@@ -8,7 +8,7 @@ from leasehold.cli.options import Json
 from leasehold.cli.output import command, print_json, print_table, say
 
 if TYPE_CHECKING:
-    from leasehold.packs import Found
+    from leasehold.plugins.discovery import InstalledFeature
     from leasehold.settings import Settings
 
 app = typer.Typer(help="Packs: plug-ins with kinds and tables of their own.", no_args_is_help=False)
@@ -23,7 +23,7 @@ def packs(context: typer.Context, json: Json = False) -> None:
 
 @command
 async def _list(*, json: bool) -> None:
-    from leasehold.packs import discover
+    from leasehold.plugins.discovery import discover
     from leasehold.settings import Settings
 
     settings = Settings.from_env()
@@ -40,15 +40,17 @@ async def _list(*, json: bool) -> None:
 @command
 async def check() -> None:
     """Look at the tables of every pack: a tenant's column, row security, policy, owner. Exit 1 when one is not safe."""
-    from leasehold.cli.queues import operator
-    from leasehold.engine.pack_files import faults
-    from leasehold.packs import discover
+    from leasehold.database.plugin_schema import faults
+    from leasehold.features.limits.commands_queues import operator
+    from leasehold.plugins.discovery import discover, files_of
     from leasehold.settings import Settings
 
     settings = Settings.from_env()
     found = discover(settings.packs)
     async with operator() as db, db.transaction() as connection:
-        wrong = [fault for one in found for fault in await faults(connection, one.pack.files, schema=settings.schema)]
+        wrong = [
+            fault for one in found for fault in await faults(connection, files_of(one.feature), schema=settings.schema)
+        ]
     for fault in wrong:
         print(fault)
     if wrong:
@@ -58,8 +60,8 @@ async def check() -> None:
 
 async def _applied(settings: "Settings") -> set[str] | None:
     """The names in the ledger; None when there is no database to ask."""
-    from leasehold.cli.queues import operator
     from leasehold.errors import Unreachable
+    from leasehold.features.limits.commands_queues import operator
 
     try:
         async with operator() as db, db.transaction() as connection:
@@ -70,13 +72,15 @@ async def _applied(settings: "Settings") -> set[str] | None:
         return None
 
 
-def _row(found: "Found", applied: set[str] | None) -> dict[str, object]:
-    names = [file.name for file in found.pack.files.files]
+def _row(found: "InstalledFeature", applied: set[str] | None) -> dict[str, object]:
+    from leasehold.plugins.discovery import app_of, files_of
+
+    names = [file.name for file in files_of(found.feature).files]
     return {
-        "name": found.pack.name,
+        "name": found.feature.name,
         "version": found.version,
         "distribution": found.distribution,
-        "kinds": sorted(found.pack.kinds),
+        "kinds": sorted(app_of(found.feature).handlers),
         "applied": None if applied is None else [name for name in names if name in applied],
         "pending": None if applied is None else [name for name in names if name not in applied],
     }

@@ -23,7 +23,7 @@ def serve(host: Host = None, port: Port = None, json_logs: JsonLogs = False) -> 
     import asyncio
 
     from leasehold import log, tracing
-    from leasehold.cli.loop import loop_factory
+    from leasehold.cli.event_loop import loop_factory
     from leasehold.errors import LeaseholdError
     from leasehold.settings import Settings
 
@@ -44,14 +44,14 @@ def serve(host: Host = None, port: Port = None, json_logs: JsonLogs = False) -> 
 async def _serve(settings: "Settings") -> None:
     import asyncio
 
-    from leasehold import dashboard
-    from leasehold.api.server import serving
-    from leasehold.cli.loop import on_stop
-    from leasehold.packs import discover
+    from leasehold.cli.event_loop import on_stop
+    from leasehold.dashboard import app
+    from leasehold.http.server import serving
+    from leasehold.plugins.discovery import discover
 
     stopping = asyncio.Event()
     on_stop(stopping.set)
-    async with serving(settings, packs=discover(settings.packs), mount=dashboard.mount) as url:
+    async with serving(settings, packs=discover(settings.packs), mount=app.mount) as url:
         say(f"serving {url}/v1 (docs: {url}/docs); `leasehold keys create NAME` makes a key")
         await stopping.wait()
     say("stopped")

@@ -10,21 +10,25 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from leasehold import dashboard, demo, packs
-from leasehold.api.server import serving
-from leasehold.app import Leasehold
-from leasehold.client import Client
-from leasehold.demo import life
-from leasehold.engine import keys, migrate, people, tenants
-from leasehold.engine.connect import target
-from leasehold.engine.database import Database, Role
-from leasehold.engine.pack_files import PackFiles
-from leasehold.engine.secrets import secret_keys
+from leasehold.dashboard import app as dashboard
+from leasehold.database import migrate
+from leasehold.database.connect import target
+from leasehold.database.database import Database, Role
+from leasehold.database.plugin_schema import PackFiles
 from leasehold.errors import BadSetting, LeaseholdError
+from leasehold.features.api_keys import store as keys
+from leasehold.features.api_keys.format import make as new_key
+from leasehold.features.demo import sample_data
+from leasehold.features.people import store as people
+from leasehold.features.secrets.store import secret_keys
+from leasehold.features.tenants import store as tenants
+from leasehold.fetch.public_addresses import is_loopback
+from leasehold.http.server import serving
 from leasehold.job import State
-from leasehold.keys import make as new_key
-from leasehold.net.address import is_loopback
+from leasehold.plugins import discovery
 from leasehold.postgres import Endpoint, Home, Server, ephemeral_home, instance_home, postmaster
+from leasehold.program.app import Leasehold
+from leasehold.program.client import Client
 from leasehold.settings import Settings
 from leasehold.worker import Worker
 
@@ -78,13 +82,13 @@ async def up(
             stack.callback(home.wipe)
             settings = replace(settings, home=home.path)
         stack.enter_context(home.lock())
-        here = await stack.enter_async_context(life.receiver()) if living else None
+        here = await stack.enter_async_context(sample_data.receiver()) if living else None
         if here:
-            settings = life.allowing(settings, here)
-        found = packs.discover(settings.packs)
-        everything = _with_proof(packs.assembled(found, app, settings))
+            settings = sample_data.allowing(settings, here)
+        found = discovery.discover(settings.packs)
+        everything = discovery.assembled(found, app, settings)
         server = await _start_server(stack, settings, home, ephemeral=ephemeral)
-        migrated, urls = await _prepare(settings, home, server, packs.files_of(found))
+        migrated, urls = await _prepare(settings, home, server, discovery.files_of_all(found))
         admin_url = server.url(DATABASE) if server else settings.database_url
         home.write_endpoint({"url": urls[Role.API], "urls": urls, "admin_url": admin_url})
         await _make_tenants(settings)
@@ -153,13 +157,6 @@ async def _start_server(stack: AsyncExitStack, settings: Settings, home: Home, *
     return endpoint
 
 
-def _with_proof(app: Leasehold) -> Leasehold:
-    """The demo's kinds are there even if LEASEHOLD_PACKS leaves them out: one of them proves that work flows."""
-    if _PROOF not in app.handlers:
-        app.include(demo.app)
-    return app
-
-
 async def _prepare(
     settings: Settings, home: Home, server: Endpoint | None, files: Sequence[PackFiles]
 ) -> tuple[migrate.Migrated, dict[Role, str]]:
@@ -215,8 +212,8 @@ async def _start_worker(stack: AsyncExitStack, settings: Settings, app: Leasehol
     return worker
 
 
-async def _start_demo(stack: AsyncExitStack, settings: Settings, here: life.Receiver) -> None:
-    shop = await stack.enter_async_context(life.shop(settings, here))
+async def _start_demo(stack: AsyncExitStack, settings: Settings, here: sample_data.Receiver) -> None:
+    shop = await stack.enter_async_context(sample_data.shop(settings, here))
     task = asyncio.create_task(shop.go_on())
 
     async def stop() -> None:

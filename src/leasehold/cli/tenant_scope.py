@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from uuid import UUID
 
-    from leasehold.engine.scope import Scope
+    from leasehold.database.actor import ActorTransaction
     from leasehold.settings import Settings
 
 
 @asynccontextmanager
-async def tenant_scope(settings: "Settings") -> "AsyncIterator[tuple[Scope, UUID]]":
+async def tenant_scope(settings: "Settings") -> "AsyncIterator[tuple[ActorTransaction, UUID]]":
     """One transaction as the operator, for the tenant of the settings."""
     async with shell_scope(settings) as (scope, owner):
         assert owner is not None
@@ -20,15 +20,15 @@ async def tenant_scope(settings: "Settings") -> "AsyncIterator[tuple[Scope, UUID
 
 
 @asynccontextmanager
-async def shell_scope(settings: "Settings | None") -> "AsyncIterator[tuple[Scope, UUID | None]]":
+async def shell_scope(settings: "Settings | None") -> "AsyncIterator[tuple[ActorTransaction, UUID | None]]":
     """The same; without settings for the installation, and no tenant."""
     from getpass import getuser
 
-    from leasehold.cli.queues import operator
-    from leasehold.engine import tenants
-    from leasehold.engine.scope import Scope
+    from leasehold.database.actor import ActorTransaction
+    from leasehold.features.limits.commands_queues import operator
+    from leasehold.features.tenants import store as tenants
 
     async with operator() as db:
         owner = await tenants.find_tenant(db, settings.tenant) if settings else None
-        async with Scope.open(db, tenant=owner, actor=f"cli:{getuser()}") as scope:
+        async with ActorTransaction.open(db, tenant=owner, actor=f"cli:{getuser()}") as scope:
             yield scope, owner

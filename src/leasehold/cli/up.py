@@ -9,7 +9,7 @@ from leasehold.cli.options import App, Json, Slots
 from leasehold.cli.output import command, print_json, say
 
 if TYPE_CHECKING:
-    from leasehold.up import Running
+    from leasehold.cli.standalone import Running
 
 
 @command
@@ -27,10 +27,10 @@ async def up(
     import time
 
     from leasehold import log, tracing
-    from leasehold.app import Leasehold, load
-    from leasehold.cli.loop import on_stop
+    from leasehold.cli.event_loop import on_stop
+    from leasehold.cli.standalone import up as start
+    from leasehold.program.app import Leasehold, load
     from leasehold.settings import Settings
-    from leasehold.up import up as start
 
     began = time.monotonic()
     settings = Settings.from_env(app=app, slots=slots)
@@ -67,9 +67,9 @@ async def down(
     """Stop what `leasehold up` started for this folder, also when it was killed and left PostgreSQL behind."""
     import asyncio
 
+    from leasehold.cli.standalone import take_down
     from leasehold.postgres import Home, instance_home
     from leasehold.settings import Settings
-    from leasehold.up import take_down
 
     home = Home(instance_home(Settings.from_env().home))
     stopped = await asyncio.to_thread(take_down, home, wipe=wipe)
@@ -79,14 +79,14 @@ async def down(
 def _welcome(running: "Running", seconds: float) -> None:
     from rich.console import Console
 
-    from leasehold import sql
+    from leasehold.database import sql_files
 
     database = "the PostgreSQL of LEASEHOLD_DATABASE_URL"
     if server := running.server:
         database = f"PostgreSQL {server.version}, {server.origin}, in {server.data} (LEASEHOLD_DATABASE_URL: your own)"
     schema = f"release {running.migrated.release}, {len(running.migrated.applied) or 'no'} files applied"
-    if running.migrated.release > sql.RELEASE:
-        schema += f" (this program is older, of release {sql.RELEASE}: pip install --upgrade leasehold)"
+    if running.migrated.release > sql_files.RELEASE:
+        schema += f" (this program is older, of release {sql_files.RELEASE}: pip install --upgrade leasehold)"
     console = Console(stderr=True, highlight=False, soft_wrap=True)
     api = f"{running.api}/v1 (docs: {running.api}/docs)"
     for name, text in {"Database": database, "Schema": schema, "Worker": running.worker.name, "API": api}.items():

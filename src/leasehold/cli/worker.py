@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from leasehold.cli.loop import loop_factory, on_stop
+from leasehold.cli.event_loop import loop_factory, on_stop
 from leasehold.cli.options import App, Slots
 from leasehold.cli.output import fail, warn_of_unknown_variables
 
@@ -81,12 +81,12 @@ async def _work(settings: "Settings", *, name: str | None, lifeline: int | None)
     import gc
     import os
 
-    from leasehold import packs
-    from leasehold.app import load
+    from leasehold.plugins import discovery
+    from leasehold.program.app import load
     from leasehold.worker import Worker
 
     own = load(settings.app) if settings.app else None
-    handlers = packs.assembled(packs.discover(settings.packs), own, settings)
+    handlers = discovery.assembled(discovery.discover(settings.packs), own, settings)
     # A batch of attempts makes some thousand objects and drops them: no reason to search for cycles each time, least of
     # all among the modules, which stay.
     gc.freeze()

@@ -19,10 +19,15 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from leasehold.access import Access
-from leasehold.api.body import read_body
-from leasehold.api.problems import Problem, of_error
-from leasehold.api.services import (
+from leasehold.dashboard.filters import ZONE
+from leasehold.dashboard.sign_in import Visitor, signed_in
+from leasehold.dashboard.viewer import NoTenant, Viewer, viewer_of
+from leasehold.errors import LeaseholdError, Unreachable
+from leasehold.features.people.browser_session import refuse_forged, remember_asked
+from leasehold.features.tenants.store import DEFAULT, SYSTEM
+from leasehold.http.problems import Problem, of_error
+from leasehold.http.request_body import read_body
+from leasehold.http.services import (
     SAFE_METHODS,
     Services,
     carry_write,
@@ -31,12 +36,7 @@ from leasehold.api.services import (
     say_age,
     services_of,
 )
-from leasehold.api.sessions import refuse_forged, remember_asked
-from leasehold.dashboard.sign_in import Visitor, signed_in
-from leasehold.dashboard.viewer import NoTenant, Viewer, viewer_of
-from leasehold.dashboard.words import ZONE
-from leasehold.engine.tenants import DEFAULT, SYSTEM
-from leasehold.errors import LeaseholdError, Unreachable
+from leasehold.program.access import Access
 
 CSP = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
@@ -322,7 +322,7 @@ async def _answer(look: Look, page: PageRoute, renderer: Renderer) -> Response:
     except NoTenant:
         if look.request.method not in SAFE_METHODS:
             raise
-        found = look.show("choose.html")  # the page that was asked for, once one is chosen
+        found = look.show("choose_tenant.html")  # the page that was asked for, once one is chosen
     return found if isinstance(found, Response) else renderer.whole(look, found)
 
 

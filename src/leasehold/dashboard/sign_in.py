@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 from starlette.requests import Request
 
-from leasehold.api.auth import Caller, identify
-from leasehold.api.services import services_of
-from leasehold.engine import people
-from leasehold.engine.people import Membership
+from leasehold.features.people import store as people
+from leasehold.features.people.model import Membership
+from leasehold.http.auth import Caller, identify
+from leasehold.http.services import services_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,14 +9,15 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from uuid import UUID
 
-from leasehold.api.auth import Caller
-from leasehold.api.problems import Problem
-from leasehold.api.services import Services
 from leasehold.dashboard.sign_in import Visitor
-from leasehold.engine import look, tenants
-from leasehold.engine.database import Database
-from leasehold.engine.scope import Scope
+from leasehold.database.actor import ActorTransaction
+from leasehold.database.database import Database
 from leasehold.errors import NotFound
+from leasehold.features.jobs import store as look
+from leasehold.features.tenants import store as tenants
+from leasehold.http.auth import Caller
+from leasehold.http.problems import Problem
+from leasehold.http.services import Services
 from leasehold.job import Job, Tenant
 
 
@@ -70,12 +71,12 @@ class Viewer:
         return found[0]
 
     @asynccontextmanager
-    async def acting(self, tenant: UUID | None) -> AsyncIterator[Scope]:
+    async def acting(self, tenant: UUID | None) -> AsyncIterator[ActorTransaction]:
         """One transaction in which this person acts, for one tenant or, as the operator, for the installation."""
         if not self.is_operator and (tenant is None or tenant != self.caller.tenant_id):
             raise NotFound("there is no such thing")
         db = self.services.operator if tenant is None else self.services.db
-        async with Scope.open(db, tenant=tenant, actor=self.caller.actor) as scope:
+        async with ActorTransaction.open(db, tenant=tenant, actor=self.caller.actor) as scope:
             yield scope
 
 

@@ -14,7 +14,7 @@ from contextlib import suppress
 from types import TracebackType
 from typing import Any, Self
 
-from leasehold.engine.wakeups import COALESCE_SECONDS
+from leasehold.database.wakeups import COALESCE_SECONDS
 from leasehold.errors import BadSetting
 from leasehold.log import emit
 from leasehold.settings import Settings
@@ -82,7 +82,7 @@ class Broker:
 
     async def _connect_until_lost(self) -> None:
         lost = asyncio.Event()
-        connection = await self._pika.connect(self._url, timeout=_CONNECT_SECONDS)
+        connection = await _connect(self._pika, self._url, _CONNECT_SECONDS)
         try:
             connection.close_callbacks.add(lambda *_: lost.set())
             channel = await connection.channel(publisher_confirms=False)
@@ -114,13 +114,24 @@ async def broker_ready(settings: Settings, *, seconds: float = 2.0) -> bool:
     if settings.amqp_url is None:
         return False
     try:
-        connection = await _library().connect(settings.amqp_url, timeout=seconds)
+        connection = await _connect(_library(), settings.amqp_url, seconds)
         await connection.close()
     except BadSetting:
         raise
     except Exception:
         return False
     return True
+
+
+async def _connect(pika: Any, url: str, seconds: float) -> Any:
+    """A connection; one that fails is closed here, or the library would do it wherever it is collected."""
+    connection = pika.Connection(pika.connection.make_url(url))
+    try:
+        await connection.connect(timeout=seconds)
+    except BaseException:
+        await connection.close()
+        raise
+    return connection
 
 
 def _library() -> Any:

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from leasehold.engine.database import Role, Target
-from leasehold.engine.driver import Limits
+from leasehold.database.connection import Limits
+from leasehold.database.database import Role, Target
 from leasehold.errors import Unreachable
 from leasehold.settings import Settings
 

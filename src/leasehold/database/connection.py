@@ -6,7 +6,7 @@ ends.
 
 It is also told of PostgreSQL's own arrays beforehand: asyncpg knows the types of single values and asks the server for
 all others, on every new connection, by a query that takes longer than most of our calls. The arrays of built-in types
-have the same numbers in every PostgreSQL. And there is a shorter way to ask again.
+have the same numbers in every PostgreSQL.
 """
 
 import asyncio
@@ -110,9 +110,11 @@ class NoAnswer(TimeoutError):
 
 
 class Connection(asyncpg.Connection):  # type: ignore[misc]  # asyncpg has no types
-    """Waits for nothing without an end, and asks the server for no type that stands above.
+    """A connection that waits for nothing without an end, and queries the server for no type that stands above.
 
-    Some of these methods are not public: should they get other names one day, a test says so.
+    Some names of asyncpg that it uses are not public; tests/database/test_connection.py fails when they change. Without
+    ``_execute``, ``_cancel``, ``_cancellations`` and ``_config`` a call that was given up could wait without an end.
+    Without ``_introspect_types`` the first call of every new connection takes about twice as long.
     """
 
     __slots__ = ("_deadline", "is_given_up")
@@ -175,24 +177,6 @@ class Connection(asyncpg.Connection):  # type: ignore[misc]  # asyncpg has no ty
             if timeout is None:
                 raise self._no_answer() from None
             raise
-
-    async def fetch_again(self, query: str, *args: Any) -> list[asyncpg.Record]:
-        """As ``fetch``, outside a transaction: shorter for a query that was asked here before.
-
-        The statement that the driver has prepared and the call that runs it are not public: see above.
-        """
-        rows: list[asyncpg.Record]
-        statement = self._stmt_cache.get((query, asyncpg.Record, False))
-        if statement is None:
-            rows = await self.fetch(query, *args)
-            return rows
-        try:
-            rows = await self._protocol.bind_execute(statement, args, "", 0, False, None)
-        except asyncpg.InvalidCachedStatementError:  # its columns are others since: nothing was done
-            rows = await self.fetch(query, *args)
-        except TimeoutError:
-            raise self._no_answer() from None
-        return rows
 
     def _no_answer(self) -> NoAnswer:
         return NoAnswer("the database has not answered", self._deadline)

@@ -13,10 +13,10 @@ from uuid import UUID
 
 import asyncpg
 
-from leasehold.engine.driver import Connection, Limits, connect
-from leasehold.engine.pool import Pool, Usage
-from leasehold.engine.shares import Shares
-from leasehold.engine.translate import Translated
+from leasehold.database.connection import Connection, Limits, connect
+from leasehold.database.errors import Translated
+from leasehold.database.fair_share import Shares
+from leasehold.database.pool import Pool, Usage
 from leasehold.errors import LeaseholdError, Unreachable
 from leasehold.log import emit
 from leasehold.outage import Outage
@@ -79,7 +79,7 @@ class Target:
 
 
 class Wake(NamedTuple):
-    """What a call's own transaction is to tell, if it can: see wake.sql."""
+    """What a call's own transaction is to tell, if it can: see notify_workers.sql."""
 
     channel: str
     queue: str
@@ -99,6 +99,15 @@ class _Call(NamedTuple):
 #: PostgreSQL gave a transaction up because others were in its way.
 _ROLLED_BACK = (asyncpg.DeadlockDetectedError, asyncpg.SerializationError)
 _ROLLED_BACK_TRIES = 3
+
+
+def _is_rolled_back(problem: BaseException | None) -> bool:
+    """Also where a row was sent to the default partition while that of its day was made.
+
+    Such an error names no constraint; those of our tables have names.
+    """
+    of_partition = isinstance(problem, asyncpg.CheckViolationError) and problem.constraint_name is None
+    return of_partition or isinstance(problem, _ROLLED_BACK)
 
 
 def _session_limits(target: Target) -> dict[str, str]:
@@ -218,7 +227,7 @@ class Database:
 
     async def _functions_that_read(self) -> frozenset[str]:
         if self._reading is None:
-            self._reading = frozenset(await self.value("list_reading_functions"))
+            self._reading = frozenset(await self.value("list_read_only_functions"))
         return self._reading
 
     async def _call_within(self, call: _Call, connection: Connection) -> list[asyncpg.Record]:
@@ -236,7 +245,7 @@ class Database:
                     return await self._call_once(call)
             except LeaseholdError as problem:
                 rolled_back += 1
-                if not isinstance(problem.__cause__, _ROLLED_BACK) or rolled_back > _ROLLED_BACK_TRIES:
+                if not _is_rolled_back(problem.__cause__) or rolled_back > _ROLLED_BACK_TRIES:
                     raise
                 # else nothing of it happened
 
@@ -253,10 +262,13 @@ class Database:
         own = pool.take_idle() or await pool.take()  # as pool.connection(), without its coroutines
         try:
             statement, args = self._written(call)
+            rows: list[asyncpg.Record]
             if not call.is_long:
-                return await own.fetch_again(statement, *args)
-            with own.waiting_for(self.target.limits.long_call):
-                return await own.fetch_again(statement, *args)
+                rows = await own.fetch(statement, *args)
+            else:
+                with own.waiting_for(self.target.limits.long_call):
+                    rows = await own.fetch(statement, *args)
+            return rows
         except BaseException as problem:
             pool.give_up(own, problem)
             raise
@@ -283,13 +295,13 @@ class Database:
                 await own.execute(statement, channel, payloads)
 
     @asynccontextmanager
-    async def transaction(self, *, tenant: UUID | None = None) -> AsyncIterator[Connection]:
-        """A transaction in which the role and the tenant are set, and forgotten at its end."""
+    async def transaction(self, *, tenant: UUID | None = None, actor: str | None = None) -> AsyncIterator[Connection]:
+        """A transaction in which the role, the tenant and the actor are set, and forgotten at its end."""
         others: OSError | None = None
         try:
             async with self._share(tenant):
                 with self._answers:
-                    async with self._opened().connection() as connection, self._within(connection, tenant):
+                    async with self._opened().connection() as connection, self._within(connection, tenant, actor):
                         try:
                             yield connection
                         except OSError as problem:
@@ -306,13 +318,15 @@ class Database:
         return nullcontext() if self.shares is None or tenant is None else self.shares.of(tenant)
 
     @asynccontextmanager
-    async def _within(self, connection: Connection, tenant: UUID | None) -> AsyncIterator[None]:
+    async def _within(
+        self, connection: Connection, tenant: UUID | None, actor: str | None = None
+    ) -> AsyncIterator[None]:
         async with connection.transaction():
-            if beginning := self._beginning(tenant):
+            if beginning := self._beginning(tenant, actor):
                 await connection.execute(beginning)
             yield
 
-    def _beginning(self, tenant: UUID | None) -> str:
+    def _beginning(self, tenant: UUID | None, actor: str | None) -> str:
         """What is set for one transaction, as statements that are sent together."""
         target, statements = self.target, []
         if target.pooled:
@@ -321,6 +335,8 @@ class Database:
                 statements.append(f'set local role "{target.role_name}"')
         if tenant is not None:
             statements.append(f"set local leasehold.tenant = '{tenant}'")
+        if actor is not None:
+            statements.append(f"set local leasehold.actor = {_literal(actor)}")
         return "; ".join(statements)
 
     async def _set_tenant(self, connection: Connection, tenant: UUID) -> None:
@@ -343,6 +359,11 @@ class Database:
         return statement, args
 
 
+def _literal(text: str) -> str:
+    """A text as SQL has it, whatever the server's setting standard_conforming_strings."""
+    return "E'" + text.replace("\\", "\\\\").replace("'", "''") + "'"
+
+
 @cache
 def _statement(schema: str, function: str, args: int, is_set: bool, wake: bool, tenant: bool) -> str:
     """A call of the function. What else it does stands in the same statement, so all is one round trip.
@@ -355,7 +376,7 @@ def _statement(schema: str, function: str, args: int, is_set: bool, wake: bool, 
     del holes[:args]
     columns = "f.*" if is_set else call
     if wake:
-        columns += f', "{schema}".wake({holes.pop(0)}, {holes.pop(0)}) as woken'
+        columns += f', "{schema}".notify_workers({holes.pop(0)}, {holes.pop(0)}) as woken'
     statement = f"select {columns} from {call} f" if is_set else f"select {columns}"
     if tenant:
         setting = f"select set_config('leasehold.tenant', {holes.pop(0)}, true) as tenant offset 0"

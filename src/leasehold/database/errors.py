@@ -5,8 +5,8 @@ from types import TracebackType
 
 import asyncpg
 
-from leasehold.engine.driver import NoAnswer
-from leasehold.engine.pool import AllInUse, PoolClosed
+from leasehold.database.connection import NoAnswer
+from leasehold.database.pool import AllInUse, PoolClosed
 from leasehold.errors import BY_SQLSTATE, BadInput, LeaseholdError, LoginRefused, Unreachable
 from leasehold.outage import Outage
 

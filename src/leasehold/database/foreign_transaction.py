@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
-from leasehold.engine.translate import from_sqlstate
+from leasehold.database.errors import from_sqlstate
 from leasehold.errors import BadInput, LeaseholdError
 from leasehold.job import Enqueued, State
 

@@ -5,13 +5,11 @@ too, and no role may use anything. Migration takes the objects over. The engine'
 pack's files run only once, so the ledger keeps what they granted.
 """
 
-import json
-
 import asyncpg
 
-from leasehold import sql
-from leasehold.engine.database import Role
-from leasehold.engine.pack_files import PackFiles, protect
+from leasehold.database import sql_files
+from leasehold.database.database import Role
+from leasehold.database.plugin_schema import PackFiles, protect
 from leasehold.errors import Conflict
 
 _HAS_LEDGER = """
@@ -129,10 +127,10 @@ async def take_over(connection: asyncpg.Connection, schema: str, packs: list[str
 async def grant_again(connection: asyncpg.Connection, schema: str, packs: list[str]) -> None:
     """As the owner: grant what files of packs granted, and have the engine's functions and grants applied anew."""
     newest = await connection.fetchval(f"select max(release) from {schema}.migration")
-    if newest > sql.RELEASE:
+    if newest > sql_files.RELEASE:
         raise Conflict(
             f"the roles were missing when this database was restored, and it is of release {newest}, while this"
-            f" program is of release {sql.RELEASE}",
+            f" program is of release {sql_files.RELEASE}",
             hint="run `leasehold db migrate` of the program that made it",
         )
     await connection.execute("set local search_path = pg_catalog")
@@ -141,7 +139,7 @@ async def grant_again(connection: asyncpg.Connection, schema: str, packs: list[s
         for statement in await _kept(connection, schema, pack):
             await connection.execute(statement)
     await connection.execute(
-        f"update {schema}.migration set checksum = '' where name like 'functions/%' or name like 'policies/%'"
+        f"update {schema}.migration set checksum = '' where name not like 'tables/%' and name not like 'packs/%'"
     )
 
 
@@ -170,11 +168,10 @@ async def _kept(connection: asyncpg.Connection, schema: str, pack: str) -> list[
 
 
 async def _granted(connection: asyncpg.Connection, schema: str, pack: str) -> list[str] | None:
-    """None also where the ledger is older than that column."""
-    found = await connection.fetchval(
-        f"select to_jsonb(m) ->> 'grants' from {schema}.migration m where name = {_newest(schema)}", pack
+    found: list[str] | None = await connection.fetchval(
+        f"select grants from {schema}.migration where name = {_newest(schema)}", pack
     )
-    return None if found is None else [str(statement) for statement in json.loads(found)]
+    return found
 
 
 def _newest(schema: str) -> str:

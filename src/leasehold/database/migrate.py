@@ -16,12 +16,11 @@ from urllib.parse import urlsplit, urlunsplit
 
 import asyncpg
 
-from leasehold import sql
-from leasehold.engine import pack_files, rights
-from leasehold.engine.database import Role
-from leasehold.engine.driver import BY_HAND, Connection, connect
-from leasehold.engine.pack_files import PackFiles
-from leasehold.engine.translate import translated
+from leasehold.database import grants, plugin_schema, sql_files
+from leasehold.database.connection import BY_HAND, Connection, connect
+from leasehold.database.database import Role
+from leasehold.database.errors import translated
+from leasehold.database.plugin_schema import PackFiles
 from leasehold.errors import Conflict, LeaseholdError
 
 # Locks are numbers; these two are ours. Roles belong to the cluster while an advisory lock belongs to a database, so
@@ -35,7 +34,8 @@ _LOCK_TRIES = 60
 _LOCK_PAUSE_SECONDS = 1.0
 _LEDGER = (
     "create table if not exists {schema}.migration"
-    " (name text primary key, checksum text not null, release integer not null, applied_at timestamptz not null);"
+    " (name text primary key, checksum text not null, release integer not null, applied_at timestamptz not null,"
+    " grants text[]);"  # what the files of a pack granted, with the newest of them: see leasehold.database.grants
 )
 _ADMINISTRATOR = (
     "let an administrator run the output of `leasehold db sql --roles`, then `grant {schema}_owner to {user};"
@@ -96,11 +96,11 @@ async def status(url: str, *, schema: str = "leasehold", packs: Sequence[PackFil
     with translated():
         connection = await _connect(url)
         try:
-            lost = await rights.find_lost(connection, schema)
+            lost = await grants.find_lost(connection, schema)
             async with connection.transaction():
                 known = await _readable_ledger(connection, schema, as_operator=lost is None)
             release = _newest(known) or None
-            pending = [] if (release or 0) > sql.RELEASE else _pending(known)
+            pending = [] if (release or 0) > sql_files.RELEASE else _pending(known)
             pending += [file for pack in packs for file in pack.pending(known)]
             return Status(
                 server=await connection.fetchval("show server_version"),
@@ -115,15 +115,17 @@ async def status(url: str, *, schema: str = "leasehold", packs: Sequence[PackFil
 def pending_files(applied: object) -> list[str]:
     """The files that this program has and a database (name → checksum, as JSON) lacks or has otherwise."""
     known: dict[str, str] = json.loads(str(applied or "{}"))
-    return [file.name for file in sql.read_all() if known.get(file.name) != file.checksum]
+    return [file.name for file in sql_files.read_all() if known.get(file.name) != file.checksum]
 
 
 def script(schema: str = "leasehold") -> str:
     """All of it as one SQL text, to read or to feed to another tool, which then counts as a migration."""
-    files = "\n".join(f"-- {f.name}\n{sql.render(f.text, schema)}\n{_entry(f, schema)}" for f in sql.read_all())
+    files = "\n".join(
+        f"-- {f.name}\n{sql_files.render(f.text, schema)}\n{_entry(f, schema)}" for f in sql_files.read_all()
+    )
     return "\n".join(
         [
-            sql.render(sql.read_roles(), schema),
+            sql_files.render(sql_files.read_roles(), schema),
             "begin;",
             "set local check_function_bodies = off;",
             f"create schema if not exists {schema} authorization {schema}_owner;",
@@ -187,7 +189,7 @@ async def _make_roles(url: str, schema: str) -> None:
         finally:
             await connection.close()
     if found < len(_role_names(schema)):
-        await _in_cluster(url, sql.render(sql.read_roles(), schema), schema=schema)
+        await _in_cluster(url, sql_files.render(sql_files.read_roles(), schema), schema=schema)
 
 
 def _role_names(schema: str) -> list[str]:
@@ -228,14 +230,14 @@ async def _restore_grants(connection: Connection, schema: str) -> bool:
     functions and policies is pending."""
     async with connection.transaction():
         await connection.execute(_SCHEMA_LOCK, schema)
-        packs = await rights.find_lost(connection, schema)
+        packs = await grants.find_lost(connection, schema)
         if packs is None:
             return False
         borrowed = await _borrow_owner(connection, schema)
         await connection.execute(_LOCK_WAIT)
-        await rights.take_over(connection, schema, packs)
+        await grants.take_over(connection, schema, packs)
         await connection.execute(f"set local role {schema}_owner")
-        await rights.grant_again(connection, schema, packs)
+        await grants.grant_again(connection, schema, packs)
         if borrowed:
             await _give_back_owner(connection, schema)
         return True
@@ -243,23 +245,31 @@ async def _restore_grants(connection: Connection, schema: str) -> bool:
 
 async def _run(connection: Connection, schema: str) -> list[str]:
     known = await _ledger(connection, schema)
-    if _newest(known) > sql.RELEASE:  # a newer program was here: its functions serve us too, ours would not serve it
+    if (
+        _newest(known) > sql_files.RELEASE
+    ):  # a newer program was here: its functions serve us too, ours would not serve it
         return []
     pending = _pending(known)
-    if known and pending and pending[0].is_table:
-        pending = pending[:1]
+    if known:
+        pending = _up_to_a_table(pending)
     if pending:
         await connection.execute(f"{_LOCK_WAIT}; set local check_function_bodies = off")
         await connection.execute(f"set local search_path = pg_catalog; {_LEDGER.format(schema=schema)}")
     for file in pending:
-        await connection.execute(f"{sql.render(file.text, schema)};\n{_entry(file, schema)}")
+        await connection.execute(f"{sql_files.render(file.text, schema)};\n{_entry(file, schema)}")
     return [file.name for file in pending]
+
+
+def _up_to_a_table(files: list[sql_files.File]) -> list[sql_files.File]:
+    """The first of these files, up to one that makes tables: its locks are not held for longer than it takes."""
+    tables = [number for number, file in enumerate(files, start=1) if file.is_table]
+    return files[: tables[0]] if tables else files
 
 
 async def _release(connection: Connection, schema: str) -> int:
     """That of this program, or of a newer one that was here."""
     async with connection.transaction():
-        return max(_newest(await _readable_ledger(connection, schema)), sql.RELEASE)
+        return max(_newest(await _readable_ledger(connection, schema)), sql_files.RELEASE)
 
 
 def _newest(known: Mapping[str, tuple[str, int]]) -> int:
@@ -269,14 +279,15 @@ def _newest(known: Mapping[str, tuple[str, int]]) -> int:
 async def _run_pack(connection: Connection, schema: str, pack: PackFiles) -> list[str]:
     pending = pack.pending(await _ledger(connection, schema))
     if pending:
-        await connection.execute(f"{_LOCK_WAIT}; set local search_path = pg_catalog")
+        await connection.execute(f"{_LOCK_WAIT}; set local check_function_bodies = off")
+        await connection.execute("set local search_path = pg_catalog")
     for file in pending:
-        text = pack_files.render(file.text, schema=schema, pack=pack.pack)
+        text = plugin_schema.render(file.text, schema=schema, pack=pack.pack)
         await connection.execute(f"{text};\n{_entry(file, schema)}")
     if pending:
-        await connection.execute(pack_files.protect(pack, schema))
-    if pack.files and (pending or not await rights.has_grants(connection, schema, pack.pack)):
-        await rights.keep_grants(connection, schema, pack.pack)
+        await connection.execute(plugin_schema.protect(pack, schema))
+    if pack.files and (pending or not await grants.has_grants(connection, schema, pack.pack)):
+        await grants.keep_grants(connection, schema, pack.pack)
     return [file.name for file in pending]
 
 
@@ -319,16 +330,17 @@ def _explained(connection: Connection, schema: str) -> Iterator[None]:
         ) from problem
 
 
-def _entry(file: sql.File, schema: str) -> str:
+def _entry(file: sql_files.File, schema: str) -> str:
     return (
-        f"insert into {schema}.migration values ('{file.name}', '{file.checksum}', {sql.RELEASE}, clock_timestamp())"
+        f"insert into {schema}.migration"
+        f" values ('{file.name}', '{file.checksum}', {sql_files.RELEASE}, clock_timestamp())"
         " on conflict (name) do update"
         " set checksum = excluded.checksum, release = excluded.release, applied_at = excluded.applied_at;"
     )
 
 
-def _pending(known: Mapping[str, tuple[str, int]]) -> list[sql.File]:
-    pending = [file for file in sql.read_all() if known.get(file.name, ("", 0))[0] != file.checksum]
+def _pending(known: Mapping[str, tuple[str, int]]) -> list[sql_files.File]:
+    pending = [file for file in sql_files.read_all() if known.get(file.name, ("", 0))[0] != file.checksum]
     for file in pending:
         if file.is_table and file.name in known:
             raise Conflict(

@@ -1,4 +1,5 @@
-"""The SQL files of packs: numbered, applied once each, and then every table is put under the tenants' policy.
+"""The SQL files of packs: numbered ones make tables and are applied once, every other holds one function and is applied
+again when its text changes; and then every table is put under the tenants' policy.
 
 A pack's file says ``pack.`` for its own schema, which becomes ``<schema>_<pack>.``, and ``leasehold.`` and
 ``leasehold_worker`` for the engine's, as the engine's own files do.
@@ -7,13 +8,17 @@ A pack's file says ``pack.`` for its own schema, which becomes ``<schema>_<pack>
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from importlib.resources.abc import Traversable
 
 import asyncpg
 
-from leasehold import sql
-from leasehold.errors import Conflict
+from leasehold.database import sql_files
+from leasehold.errors import BadInput, Conflict
 
 _OWN_NAME = re.compile(r"\bpack(?=\.)|(?<=\bschema )pack\b")
+
+_TABLES = re.compile(r"/\d{4}_\w+\.sql$")
+_FUNCTION = re.compile(r"[a-z][a-z0-9_]*\.sql")
 
 # A view acts as its owner, who is above row security, unless it has one of these options.
 _INVOKER = "array['security_invoker=true', 'security_invoker=on', 'security_invoker=yes', 'security_invoker=1']"
@@ -107,29 +112,67 @@ order by 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PackFiles:
-    """The numbered files of one pack, in order; their names are those of the ledger: ``packs/shop/0001_orders.sql``."""
+    """The files of one pack, tables first; their names are those of the ledger: ``packs/shop/0001_tables.sql``."""
 
     pack: str
-    files: tuple[sql.File, ...]
+    files: tuple[sql_files.File, ...]
 
     def schema(self, schema: str) -> str:
         """The name of its own schema."""
         return f"{schema}_{self.pack}"
 
-    def pending(self, known: Mapping[str, tuple[str, int]]) -> list[sql.File]:
-        """What the ledger lacks. A file that has changed since it was applied is refused."""
-        for file in self.files:
-            if file.name in known and known[file.name][0] != file.checksum:
+    def pending(self, known: Mapping[str, tuple[str, int]]) -> list[sql_files.File]:
+        """What the ledger lacks, or has otherwise. A file of tables that has changed since is refused.
+
+        Nothing where a newer version of the pack was: its functions serve this one too, ours would not serve it.
+        """
+        own = {file.name for file in self.files}
+        prefix = f"packs/{self.pack}/"
+        if any(name.startswith(prefix) and _TABLES.search(name) and name not in own for name in known):
+            return []
+        pending = [file for file in self.files if known.get(file.name, ("", 0))[0] != file.checksum]
+        for file in pending:
+            if file.name in known and _TABLES.search(file.name):
                 raise Conflict(
                     f"{file.name} has changed since it was applied here",
                     hint="leave applied files as they are, and add a new one with the next number",
                 )
-        return [file for file in self.files if file.name not in known]
+        return pending
+
+
+def read_files(pack: str, folder: Traversable | None) -> PackFiles:
+    """What is in the folder ``sql`` of a pack."""
+    entries = [] if folder is None else [entry for entry in folder.iterdir() if entry.name.endswith(".sql")]
+    entries.sort(key=lambda entry: entry.name)
+    numbers = [entry.name[:4] for entry in entries]
+    files = []
+    for entry in entries:
+        name, text = f"packs/{pack}/{entry.name}", entry.read_text()
+        if _FUNCTION.fullmatch(entry.name):
+            files.append(_read_function(name, text, entry.name.removesuffix(".sql")))
+        elif _TABLES.search(name) and numbers.count(entry.name[:4]) == 1:
+            files.append(sql_files.File(name=name, text=text))
+        else:
+            raise BadInput(
+                f"pack {pack}: {entry.name} has neither a number of its own nor the name of a function",
+                hint="0001_tables.sql, 0002_mails.sql, …; count_orders.sql",
+            )
+    return PackFiles(pack=pack, files=tuple(files))
+
+
+def _read_function(name: str, text: str, function: str) -> sql_files.File:
+    try:
+        file = sql_files.read_function(name, text, as_owner=False)
+    except ValueError as problem:
+        raise BadInput(str(problem), hint="docs/howto/write-a-pack.md#tables-and-functions") from problem
+    if not re.search(rf"^create or replace function pack\.{function}\(", text, re.MULTILINE):
+        raise BadInput(f"{name} does not make the function pack.{function}", hint="one function for each file")
+    return file
 
 
 def render(text: str, *, schema: str, pack: str) -> str:
     """Put the names of the pack's schema, the engine's schema and the roles into a file's text."""
-    return _OWN_NAME.sub(f"{schema}_{pack}", sql.render(text, schema))
+    return _OWN_NAME.sub(f"{schema}_{pack}", sql_files.render(text, schema))
 
 
 def protect(files: PackFiles, schema: str) -> str:

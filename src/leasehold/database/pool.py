@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import asyncpg
 
-from leasehold.engine.driver import Connection, Deadline, NoAnswer
+from leasehold.database.connection import Connection, Deadline, NoAnswer
 
 #: Errors after which the server may still be answering; so does every cancellation.
 _CUT_OFF = (OSError, asyncpg.InterfaceError, asyncpg.InternalClientError)

@@ -19,8 +19,8 @@ from uuid import UUID
 
 import asyncpg
 
-from leasehold.engine.database import Database, Target
-from leasehold.engine.driver import Connection
+from leasehold.database.connection import Connection
+from leasehold.database.database import Database, Target
 from leasehold.errors import LeaseholdError
 from leasehold.log import emit
 
@@ -114,9 +114,9 @@ class Reading(Database):
         return await self._primary.call(function, *args, tenant=tenant, connection=connection)
 
     @asynccontextmanager
-    async def transaction(self, *, tenant: UUID | None = None) -> AsyncIterator[Connection]:
+    async def transaction(self, *, tenant: UUID | None = None, actor: str | None = None) -> AsyncIterator[Connection]:
         """Of the primary: whoever wants one may write."""
-        async with self._primary.transaction(tenant=tenant) as connection:
+        async with self._primary.transaction(tenant=tenant, actor=actor) as connection:
             yield connection
 
 

@@ -11,9 +11,9 @@ from contextlib import suppress
 from types import TracebackType
 from typing import Any, Self
 
-from leasehold.engine.database import Database, Target, Wake
-from leasehold.engine.driver import connect
-from leasehold.engine.translate import translated
+from leasehold.database.connection import connect
+from leasehold.database.database import Database, Target, Wake
+from leasehold.database.errors import translated
 from leasehold.errors import LeaseholdError
 from leasehold.log import emit
 from leasehold.outage import Outage
@@ -26,7 +26,7 @@ NEWS_SECONDS = 0.05
 _CARRY_SECONDS = 0.002
 #: A connection that is silent may be dead. Who finds work that was not told of asks at once whether it is.
 _CHECK_SECONDS = 120.0
-#: Told to workers in place of a queue's name: whoever led has left. See drop_duties.sql.
+#: Told to workers in place of a queue's name: whoever led has left. See release_leadership.sql.
 NO_LEADER = "/no leader"
 
 

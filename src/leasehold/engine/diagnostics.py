@@ -10,12 +10,12 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import Any
 
-from leasehold import sql
-from leasehold.engine import migrate, workers
-from leasehold.engine.connect import target
-from leasehold.engine.database import Database, Role, Target
-from leasehold.engine.driver import connect
-from leasehold.engine.translate import translated
+from leasehold.database import migrate, sql_files
+from leasehold.database.connect import target
+from leasehold.database.connection import connect
+from leasehold.database.database import Database, Role, Target
+from leasehold.database.errors import translated
+from leasehold.engine import leases
 from leasehold.errors import LeaseholdError
 from leasehold.job import WorkerInfo
 from leasehold.settings import Settings, unknown_variables
@@ -57,7 +57,7 @@ def _variables() -> Iterator[Finding]:
 async def _examine(settings: Settings, old_s: float) -> list[Finding]:
     try:
         async with Database(target(settings, Role.OPERATOR), connections=1) as db:
-            alive = [worker for worker in await workers.list_workers(db) if worker.ended_at is None]
+            alive = [worker for worker in await leases.list_workers(db) if worker.ended_at is None]
             # Second, on a connection that stands: the time to connect would count as a clock that goes wrong.
             facts = await _facts(db, old_s)
             return [
@@ -86,18 +86,18 @@ async def _examine(settings: Settings, old_s: float) -> list[Finding]:
 
 async def _facts(db: Database, old_s: float) -> Facts:
     before = time.time()
-    facts: Facts = json.loads(await db.value("examine", old_s))
+    facts: Facts = json.loads(await db.value("diagnose", old_s))
     return facts | {"schema": db.target.schema, "local": datetime.fromtimestamp((before + time.time()) / 2, UTC)}
 
 
 def _schema(facts: Facts) -> Finding:
-    if facts["release"] > sql.RELEASE:
+    if facts["release"] > sql_files.RELEASE:
         return Finding(
             check="schema",
-            text=f"the database has release {facts['release']}, this program knows {sql.RELEASE}",
+            text=f"the database has release {facts['release']}, this program knows {sql_files.RELEASE}",
             why="a later version made it, and still serves programs of the release before; finish the upgrade",
             way_out="pip install --upgrade leasehold",
-            grave=facts["release"] > sql.RELEASE + 1,
+            grave=facts["release"] > sql_files.RELEASE + 1,
         )
     pending = migrate.pending_files(json.dumps(facts["files"]))
     if pending:
@@ -163,7 +163,7 @@ def _partitions(facts: Facts) -> Finding:
             check="partitions",
             text="today has no partition of its own: the default one catches",
             why="what is in the default partition is deleted row by row, not dropped; workers make partitions ahead",
-            way_out="leasehold worker module:app (if one is up, see its log for `upkeep failed`)",
+            way_out="leasehold worker module:app (if one is up, see its log for `maintenance failed`)",
         )
     if facts["default_jobs"]:
         return Finding(
@@ -228,8 +228,8 @@ def _leases(facts: Facts) -> Iterator[Finding]:
         yield Finding(
             check="leases",
             text=f"{facts['orphan_leases']} leases are past their deadline, or their worker has ended",
-            why="any worker takes them within 15 s; if they stay, none is up, or its upkeep fails",
-            way_out="leasehold worker module:app (if one is up, see its log for `upkeep failed`)",
+            why="any worker takes them within 15 s; if they stay, none is up, or its maintenance fails",
+            way_out="leasehold worker module:app (if one is up, see its log for `maintenance failed`)",
         )
 
 

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+from leasehold.database.database import Database
+from leasehold.database.wakeups import Notifier
 from leasehold.engine import jobs
-from leasehold.engine.database import Database
-from leasehold.engine.wakeups import Notifier
 from leasehold.errors import LeaseholdError, Unreachable
 from leasehold.job import Enqueued
 

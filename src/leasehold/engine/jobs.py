@@ -7,9 +7,9 @@ from uuid import UUID
 
 import asyncpg
 
-from leasehold import payload
-from leasehold.engine.database import Database, Wake
-from leasehold.job import Attempt, Ended, Enqueued, Event, Grant, Job, LogLine, Reason, State
+from leasehold import json_codec
+from leasehold.database.database import Database, Wake
+from leasehold.job import Attempt, AttemptOutcome, ClaimedJob, Enqueued, Event, Job, JobSummary, LogLine, Reason, State
 
 _STATES = {str(state): state for state in State}
 #: Options that ask for more than a place in a queue: see enqueue_plainly.sql.
@@ -29,7 +29,7 @@ async def enqueue(
     connection: asyncpg.Connection | None = None,
 ) -> list[Enqueued]:
     """One job for each payload; a key that is in use gives the job that has it, with ``created`` False."""
-    text = payload.encode(options, what="options")
+    text = json_codec.encode(options, what="options")
     return await enqueue_text(db, tenant, kind, payloads, text, keys=keys, connection=connection)
 
 
@@ -98,11 +98,13 @@ async def enqueue_for(
     return made or None, wake is not None and bool(rows) and bool(rows[0]["woken"])
 
 
-async def claim(db: Database, worker: UUID, queues: Sequence[str], n: int) -> list[Grant]:
-    return [Grant._make(row) for row in await db.call("claim", worker, queues, n)]
+async def claim(db: Database, worker: UUID, queues: Sequence[str], n: int) -> list[ClaimedJob]:
+    return [ClaimedJob._make(row) for row in await db.call("claim", worker, queues, n)]
 
 
-async def finish(db: Database, ended: Sequence[Ended], *, connection: asyncpg.Connection | None = None) -> set[int]:
+async def finish(
+    db: Database, ended: Sequence[AttemptOutcome], *, connection: asyncpg.Connection | None = None
+) -> set[int]:
     """The tokens that were accepted. The others were fenced: their leases had been taken."""
     rows = await db.call(
         "finish",
@@ -113,8 +115,8 @@ async def finish(db: Database, ended: Sequence[Ended], *, connection: asyncpg.Co
 
 
 async def exchange(
-    db: Database, worker: UUID, queues: Sequence[str], n: int, ended: Sequence[Ended]
-) -> tuple[set[int], list[Grant]]:
+    db: Database, worker: UUID, queues: Sequence[str], n: int, ended: Sequence[AttemptOutcome]
+) -> tuple[set[int], list[ClaimedJob]]:
     """Finish and claim in one call: the tokens that were refused, and the grants."""
     rows = await db.call(
         "exchange",
@@ -126,12 +128,12 @@ async def exchange(
     refusals = 0  # they come first
     while refusals < len(rows) and rows[refusals]["job_id"] is None:
         refusals += 1
-    return {row["token"] for row in rows[:refusals]}, [Grant._make(row) for row in rows[refusals:]]
+    return {row["token"] for row in rows[:refusals]}, [ClaimedJob._make(row) for row in rows[refusals:]]
 
 
-def _columns(ended: Sequence[Ended]) -> list[Any]:
+def _columns(ended: Sequence[AttemptOutcome]) -> list[Any]:
     """Tokens, outcomes, results, errors and delays. What is the same throughout, as it is for most, is not sent."""
-    tokens, outcomes, *others = zip(*ended, strict=True) if ended else [()] * len(Ended._fields)
+    tokens, outcomes, *others = zip(*ended, strict=True) if ended else [()] * len(AttemptOutcome._fields)
     all_succeeded = outcomes.count("succeeded") == len(outcomes)
     given = [None if column.count(None) == len(column) else column for column in others]
     return [tokens, None if all_succeeded else outcomes, *given]
@@ -142,15 +144,15 @@ async def list_leases(db: Database, worker: UUID) -> set[int]:
     return set(await db.value("list_leases", worker))
 
 
-async def list_waits(db: Database, grants: Sequence[Grant]) -> list[float | None]:
+async def list_waits(db: Database, grants: Sequence[ClaimedJob]) -> list[float | None]:
     """Seconds from run_at to the start of each of these attempts; None where it is not its job's first."""
-    waits = await db.value("list_waits", [grant.job_id for grant in grants], [grant.token for grant in grants])
+    waits = await db.value("list_pickup_delays", [grant.job_id for grant in grants], [grant.token for grant in grants])
     return list(waits)
 
 
-async def hold(db: Database, token: int, connection: asyncpg.Connection) -> None:
+async def hold(db: Database, token: int, connection: asyncpg.Connection | None = None) -> None:
     """Write what this transaction writes under the token. Raises LeaseLost when the lease is gone."""
-    await db.call("hold", token, connection=connection)
+    await db.call("assert_lease", token, connection=connection)
 
 
 async def append_event(
@@ -165,8 +167,10 @@ async def append_event(
     return int(await db.value("append_event", token, type_, message, progress, data))
 
 
-async def get_job(db: Database, tenant: UUID, job_id: UUID, read: Callable[[str | None], Any] = payload.decode) -> Job:
-    """``read`` is what makes values of its payload, result and error."""
+async def get_job(
+    db: Database, tenant: UUID, job_id: UUID, read: Callable[[str | None], Any] = json_codec.decode
+) -> Job:
+    """``read`` is what makes values of its payload and result."""
     return Job.from_row((await db.call("get_job", job_id, tenant=tenant))[0], read)
 
 
@@ -174,17 +178,17 @@ async def list_jobs(
     db: Database, tenant: UUID, filters: Mapping[str, Any], *, before: UUID | None = None, limit: int = 50
 ) -> list[Job]:
     """Newest first. Filters: state, kind, queue, tag, key, created_after, created_before."""
-    rows = await db.call("list_jobs", payload.encode(filters, what="filter"), before, limit, tenant=tenant)
-    return [Job.from_row(row, payload.shown) for row in rows]
+    rows = await db.call("list_jobs", json_codec.encode(filters, what="filter"), before, limit, tenant=tenant)
+    return [Job.from_row(row, json_codec.shown) for row in rows]
 
 
 async def list_jobs_briefly(
     db: Database, tenant: UUID, filters: Mapping[str, Any], *, before: UUID | None = None, limit: int = 50
-) -> list[Job]:
+) -> list[JobSummary]:
     """The same without payloads and results: a page of them may be gigabytes."""
-    asked = payload.encode(filters, what="filter")
+    asked = json_codec.encode(filters, what="filter")
     rows = await db.call("list_jobs_briefly", asked, before, limit, tenant=tenant)
-    return [Job.from_row(row, payload.shown) for row in rows]
+    return [JobSummary.from_row(row) for row in rows]
 
 
 async def list_attempts(db: Database, tenant: UUID, job_id: UUID) -> list[Attempt]:

@@ -4,8 +4,8 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
-from leasehold import payload
-from leasehold.engine.database import Database
+from leasehold import json_codec
+from leasehold.database.database import Database
 from leasehold.job import WorkerInfo
 
 
@@ -25,19 +25,19 @@ async def register_worker(
     it was declared lost is no newer than it was.
     """
     worker: UUID = await db.value(
-        "register_worker", name, version, queues, payload.encode(kinds, what="kinds"), slots, lease_s
+        "register_worker", name, version, queues, json_codec.encode(kinds, what="kinds"), slots, lease_s
     )
     return worker
 
 
-async def introduce_kinds(db: Database, queues: Sequence[str], kinds: Mapping[str, Mapping[str, Any]]) -> None:
+async def register_kinds(db: Database, queues: Sequence[str], kinds: Mapping[str, Mapping[str, Any]]) -> None:
     """Make these queues and tell of these kinds, unless they are known."""
-    await db.call("introduce_kinds", list(queues), payload.encode(kinds, what="kinds"))
+    await db.call("register_kinds", list(queues), json_codec.encode(kinds, what="kinds"))
 
 
-async def beat_and_watch(db: Database, worker: UUID) -> tuple[set[int], bool]:
+async def heartbeat_and_check_leader(db: Database, worker: UUID) -> tuple[set[int], bool]:
     """As ``beat``; and whether any worker leads."""
-    row = (await db.call("beat_and_watch", worker))[0]
+    row = (await db.call("heartbeat_and_check_leader", worker))[0]
     return set(row["cancel"]), row["is_led"]
 
 
@@ -46,9 +46,9 @@ async def require_kinds(db: Database, tenant: UUID, kinds: Collection[str]) -> s
     return set(await db.value("require_kinds", sorted(kinds), tenant=tenant))
 
 
-async def beat(db: Database, worker: UUID) -> set[int]:
+async def heartbeat(db: Database, worker: UUID) -> set[int]:
     """Tokens whose cancel was asked for. Raises WorkerLost when the silence was too long."""
-    return set(await db.value("beat", worker))
+    return set(await db.value("heartbeat", worker))
 
 
 async def end_worker(db: Database, worker: UUID) -> int:

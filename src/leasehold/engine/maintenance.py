@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from leasehold.engine.database import Database
+from leasehold.database.database import Database
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Swept:
+class FloorMove:
     """What the leader saw on one walk over a lane."""
 
     lane: int
@@ -18,7 +18,7 @@ class Swept:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Look:
+class DueWork:
     """What the leader saw: what is due, in how many seconds something else is, and whose turn is next where."""
 
     leads: bool
@@ -28,31 +28,33 @@ class Look:
     is_behind: bool = False
 
 
-async def lead(db: Database, worker: UUID, seconds: float) -> Look:
+async def lead(db: Database, worker: UUID, seconds: float) -> DueWork:
     """Take or keep the lead for so many seconds, and look what there is to do."""
     row = (await db.call("lead", worker, seconds))[0]
     if not row["leads"]:
-        return Look(leads=False)
+        return DueWork(leads=False)
     turns = frozenset(zip(row["queues"], row["passes"], strict=True))
-    return Look(leads=True, due=frozenset(row["due"]), next_s=row["next_s"], turns=turns, is_behind=row["is_behind"])
+    return DueWork(leads=True, due=frozenset(row["due"]), next_s=row["next_s"], turns=turns, is_behind=row["is_behind"])
 
 
 async def list_lanes(db: Database) -> list[int]:
     return [row[0] for row in await db.call("list_lanes")]
 
 
-async def sweep(db: Database, lanes: Sequence[int], start: Sequence[int], publish: Sequence[int | None]) -> list[Swept]:
-    return [Swept(**row) for row in await db.call_long("sweep", lanes, start, publish)]
+async def advance_lane_floor(
+    db: Database, lanes: Sequence[int], start: Sequence[int], publish: Sequence[int | None]
+) -> list[FloorMove]:
+    return [FloorMove(**row) for row in await db.call_long("advance_lane_floor", lanes, start, publish)]
 
 
-async def sweep_tokens(db: Database, publish: int | None) -> tuple[str, int]:
+async def advance_token_floor(db: Database, publish: int | None) -> tuple[str, int]:
     """The snapshot of the walk over the leases, and the token floor that it allows."""
-    row = (await db.call_long("sweep_tokens", publish))[0]
+    row = (await db.call_long("advance_token_floor", publish))[0]
     return row["snapshot"], row["floor"]
 
 
-async def promote(db: Database, limit: int = 1000) -> int:
-    return int(await db.value("promote", limit))
+async def dispatch_due_jobs(db: Database, limit: int = 1000) -> int:
+    return int(await db.value("dispatch_due_jobs", limit))
 
 
 async def ring_gates(db: Database, queues: Sequence[str] | None = None) -> tuple[int, float | None]:
@@ -65,17 +67,17 @@ async def unpark(db: Database) -> int:
     return int(await db.value("unpark", None))
 
 
-async def reap(db: Database) -> int:
-    return int(await db.value("reap"))
+async def rescue_silent_workers(db: Database) -> int:
+    return int(await db.value("rescue_silent_workers"))
 
 
-async def reap_strays(db: Database, limit: int = 1000) -> int:
-    return int(await db.value("reap_strays", limit))
+async def rescue_orphaned_leases(db: Database, limit: int = 1000) -> int:
+    return int(await db.value("rescue_orphaned_leases", limit))
 
 
-async def count_waiting(db: Database) -> int:
+async def refresh_waiting_counts(db: Database) -> int:
     """How many tenants are over their quota."""
-    return int(await db.value_long("count_waiting"))
+    return int(await db.value_long("refresh_waiting_counts"))
 
 
 async def make_partitions(db: Database, days_ahead: int = 3) -> int:
@@ -90,5 +92,5 @@ async def purge(db: Database, *, history_days: int, result_days: int, limit: int
     return int(await db.value_long("purge", history_days, result_days, limit))
 
 
-async def roll_up(db: Database) -> int:
-    return int(await db.value_long("roll_up"))
+async def roll_up_job_counts(db: Database) -> int:
+    return int(await db.value_long("roll_up_job_counts"))

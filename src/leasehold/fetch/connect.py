@@ -21,9 +21,9 @@ from httpcore2 import (
 )
 
 from leasehold.errors import FetchRefused, FetchUnreachable
-from leasehold.net import meter
-from leasehold.net.address import Address, parse_address
-from leasehold.net.policy import Policy
+from leasehold.fetch import byte_budget
+from leasehold.fetch.policy import Policy
+from leasehold.fetch.public_addresses import Address, parse_address
 
 #: A host's addresses as text, in the order to try them.
 Resolver = Callable[[str], Awaitable[list[str]]]
@@ -187,7 +187,7 @@ class MeteredStream(AsyncNetworkStream):
 
     async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
         data = await self._inner.read(max_bytes, timeout)
-        meter.count(len(data))
+        byte_budget.count(len(data))
         return data
 
     async def write(self, buffer: bytes, timeout: float | None = None) -> None:

@@ -18,10 +18,7 @@ import httpcore2
 
 from leasehold import tracing
 from leasehold.errors import BadResponse, BadSetting, FetchError, FetchRefused
-from leasehold.log import emit
-from leasehold.net.address import Address
-from leasehold.net.answer import Answer, Fetched, Hop, read_whole
-from leasehold.net.dial import (
+from leasehold.fetch.connect import (
     PinnedBackend,
     ProxyBackend,
     Resolver,
@@ -30,10 +27,13 @@ from leasehold.net.dial import (
     judged_addresses,
     on_share_of,
 )
-from leasehold.net.exchange import Exchange
-from leasehold.net.policy import Policy
-from leasehold.net.redirects import Ask, make_ask, redirect_target, redirected
-from leasehold.net.urls import Url, parse_url
+from leasehold.fetch.limits import Exchange
+from leasehold.fetch.policy import Policy
+from leasehold.fetch.public_addresses import Address
+from leasehold.fetch.redirects import Ask, make_ask, redirect_target, redirected
+from leasehold.fetch.response import Answer, Fetched, Hop, read_whole
+from leasehold.fetch.urls import Url, parse_url
+from leasehold.log import emit
 from leasehold.settings import Settings
 
 KEPT_CONNECTIONS = 100

@@ -9,8 +9,8 @@ from typing import TypeVar
 import httpcore2
 
 from leasehold.errors import BadInput, BadResponse, FetchRefused, FetchTooSlow, FetchUnreachable, LeaseholdError
-from leasehold.net.meter import Meter
-from leasehold.net.urls import Url
+from leasehold.fetch.byte_budget import Meter
+from leasehold.fetch.urls import Url
 
 T = TypeVar("T")
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from ipaddress import ip_network
 
 from leasehold.errors import BadSetting, FetchRefused
-from leasehold.net.address import Address, Network, is_metadata, parse_address, unmapped, why_not_public
-from leasehold.net.urls import Url
+from leasehold.fetch.public_addresses import Address, Network, is_metadata, parse_address, unmapped, why_not_public
+from leasehold.fetch.urls import Url
 from leasehold.settings import Settings
 
 _PORT = re.compile(r"(\[.+\]|[^:]+):([0-9]{1,5})")

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from leasehold.errors import BadInput, BadResponse, FetchRefused
-from leasehold.net.decode import ACCEPT_ENCODING
-from leasehold.net.urls import Url, parse_url
+from leasehold.fetch.decompress import ACCEPT_ENCODING
+from leasehold.fetch.urls import Url, parse_url
 
 _REDIRECTS = (301, 302, 303, 307, 308)
 _FOLLOWED = ("GET", "HEAD")

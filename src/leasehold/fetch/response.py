@@ -9,13 +9,13 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from leasehold.errors import BadResponse, FetchTooLarge
-from leasehold.net.decode import Decoder
+from leasehold.fetch.decompress import Decoder
 
 if TYPE_CHECKING:
     import httpcore2
 
-    from leasehold.net.exchange import Exchange
-    from leasehold.net.redirects import Ask
+    from leasehold.fetch.limits import Exchange
+    from leasehold.fetch.redirects import Ask
 
 Headers = tuple[tuple[str, str], ...]
 _LENGTH = re.compile(r"[0-9]{1,18}")

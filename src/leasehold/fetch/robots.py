@@ -12,8 +12,8 @@ from weakref import WeakValueDictionary
 from protego import Protego
 
 from leasehold.errors import BadResponse, FetchError, FetchTooLarge
-from leasehold.net.fetch import Fetcher
-from leasehold.net.urls import Url
+from leasehold.fetch.fetcher import Fetcher
+from leasehold.fetch.urls import Url
 
 MAX_BYTES = 500 * 1024
 #: How long an answer holds; a site that could not answer is asked again sooner.

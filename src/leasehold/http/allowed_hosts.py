@@ -9,21 +9,21 @@ from urllib.parse import urlsplit
 from fastapi import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from leasehold.access import Stranger
-from leasehold.api.here import client_address
-from leasehold.api.problems import Problem, answer
-from leasehold.api.route import ANYBODY, Route
-from leasehold.api.services import Services
-from leasehold.engine.statements import Statements
-from leasehold.net.address import is_loopback, parse_address
-from leasehold.net.host import name_of
+from leasehold.fetch.host_header import name_of
+from leasehold.fetch.public_addresses import is_loopback, parse_address
+from leasehold.http.client_address import client_address
+from leasehold.http.problems import Problem, answer
+from leasehold.http.route import ANYBODY, Route
+from leasehold.http.services import Services
+from leasehold.program.access import Stranger
+from leasehold.program.transaction import ReadOnlyTransaction
 from leasehold.settings import Settings
 
 #: Load balancers and the kubelet ask these by whatever address they know; they tell nothing about anybody.
 _ANY_HOST = ("/healthz", "/readyz")
 
 #: Says whether somebody's public pages are at this host: ``async def is_public_host(tx, host)``, port included.
-PublicHosts = Callable[[Statements, str], Awaitable[bool]]
+PublicHosts = Callable[[ReadOnlyTransaction, str], Awaitable[bool]]
 
 
 class Hosts:

@@ -8,75 +8,25 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
 
-from leasehold.api import (
-    audit,
-    deliveries,
-    docs,
-    flows,
-    gates,
-    health,
-    jobs,
-    keys,
-    login,
-    me,
-    members,
-    pauses,
-    problems,
-    queues,
-    remote,
-    reports,
-    schedules,
-    secrets,
-    streams,
-    tenants,
-    tickets,
-    tokens,
-    webhooks,
-    workers,
-)
-from leasehold.api.edge import Edge
-from leasehold.api.hosts import Hosts
-from leasehold.api.pack_routes import routes_of
-from leasehold.api.route import Route
-from leasehold.api.services import STALE_SECONDS, Services, open_services
 from leasehold.errors import LeaseholdError
-from leasehold.packs import Found
+from leasehold.feature import load_all
+from leasehold.http import docs_page, health, problems
+from leasehold.http.allowed_hosts import Hosts
+from leasehold.http.middleware import Edge
+from leasehold.http.plugin_routes import routes_of
+from leasehold.http.route import Route
+from leasehold.http.services import STALE_SECONDS, Services, open_services
+from leasehold.plugins.discovery import InstalledFeature
 
 __all__ = ["Services", "bare_app", "create_app", "open_services"]
 
-_MODULES = (
-    jobs,
-    flows,
-    streams,
-    schedules,
-    gates,
-    queues,
-    pauses,
-    workers,
-    remote,
-    tenants,
-    keys,
-    me,
-    members,
-    login,
-    tokens,
-    tickets,
-    secrets,
-    webhooks,
-    deliveries,
-    reports,
-    audit,
-    health,
-    docs,
-)
 
-
-def create_app(services: Services, packs: Iterable[Found] = ()) -> FastAPI:
+def create_app(services: Services, packs: Iterable[InstalledFeature] = ()) -> FastAPI:
     """The application for open services: ``async with open_services(settings, loopback=True) as services``."""
     packs = list(packs)
     app = bare_app(packs)
     app.state.services = services
-    public = [one.load("public_hosts", one.pack.public_hosts, FunctionType) for one in packs if one.pack.public_hosts]
+    public = [one.load("public_hosts", part, FunctionType) for one in packs if (part := one.feature.public_hosts)]
     app.add_middleware(Hosts, services=services, public=public, routes=app.state.routes)
     app.add_middleware(Edge, answered=services.answered)
     if origins := services.settings.cors_origins:
@@ -99,13 +49,12 @@ def create_app(services: Services, packs: Iterable[Found] = ()) -> FastAPI:
     return app
 
 
-def bare_app(packs: Iterable[Found] = ()) -> FastAPI:
+def bare_app(packs: Iterable[InstalledFeature] = ()) -> FastAPI:
     """The routes alone: enough for the OpenAPI document."""
     app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None, redirect_slashes=False)
-    routers = [module.routes for module in _MODULES]
+    routers = [*load_all("routes"), health.routes, docs_page.routes]
     for found in packs:
-        if found.pack.routes:
-            routers.append(routes_of(found, taken=routers))
+        routers += routes_of(found, taken=routers)
     for router in routers:
         app.router.routes.extend(router.routes)  # include_router would build each route a second time
 

@@ -7,17 +7,17 @@ from uuid import UUID
 
 from fastapi import Depends, Request
 
-from leasehold import keys
-from leasehold.api.bearer import read_token
-from leasehold.api.here import client_address
-from leasehold.api.limits import refuse_if_spent
-from leasehold.api.problems import Problem
-from leasehold.api.services import SAFE_METHODS, Services, services_of
-from leasehold.api.sessions import CSRF_HEADER, csrf_token, has_cookie, refuse_forged, session_token
-from leasehold.engine import keys as engine
-from leasehold.engine import people
-from leasehold.engine.keys import Holder
-from leasehold.engine.people import Session
+from leasehold.features.api_keys import format as keys
+from leasehold.features.api_keys import store as engine
+from leasehold.features.api_keys.model import Holder
+from leasehold.features.people import store as people
+from leasehold.features.people.browser_session import CSRF_HEADER, csrf_token, has_cookie, refuse_forged, session_token
+from leasehold.features.people.jwt import read_token
+from leasehold.features.people.model import Session
+from leasehold.http.client_address import client_address
+from leasehold.http.problems import Problem
+from leasehold.http.rate_limits import refuse_if_spent
+from leasehold.http.services import SAFE_METHODS, Services, services_of
 
 #: What a caller may be let in for. A tenant's key has some of the first four; a key of the installation has
 #: ``operator`` or ``metrics``, and only that. The others are people's.

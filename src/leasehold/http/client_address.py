@@ -2,8 +2,8 @@
 
 from fastapi import Request
 
-from leasehold.api.services import services_of
-from leasehold.net.address import is_loopback
+from leasehold.fetch.public_addresses import is_loopback
+from leasehold.http.services import services_of
 
 
 def client_address(request: Request) -> str:

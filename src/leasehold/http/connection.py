@@ -11,8 +11,8 @@ from typing import Any, ClassVar
 
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
-from leasehold.api.edge import ALWAYS
-from leasehold.api.problems import CODES, MEDIA_TYPE, text_without_request
+from leasehold.http.middleware import ALWAYS
+from leasehold.http.problems import CODES, MEDIA_TYPE, text_without_request
 
 #: Of a request: the bytes of all headers, how many there are, and the bytes of the URL.
 MOST_HEADER_BYTES = 16 * 1024

@@ -5,9 +5,9 @@ from typing import Any
 
 from fastapi import FastAPI, Request, Response
 
-from leasehold.api.openapi import document, text
-from leasehold.api.problems import CODES
-from leasehold.api.route import SCOPES, router
+from leasehold.http.openapi import document, text
+from leasehold.http.problems import CODES
+from leasehold.http.route import SCOPES, router
 
 _CSP = "default-src 'none'; style-src 'self'; frame-ancestors 'none'; base-uri 'none'"
 _STYLE = """

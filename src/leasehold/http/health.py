@@ -3,17 +3,20 @@
 import asyncio
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
 
 from fastapi import Request, Response
 
-from leasehold.api.answers import answer
-from leasehold.api.auth import sign_in
-from leasehold.api.here import is_from_here
-from leasehold.api.models import Health, Readiness
-from leasehold.api.route import router
-from leasehold.api.services import Services, services_of
-from leasehold.engine import watch
+from leasehold.database import migrate, sql_files
+from leasehold.database.database import Database
+from leasehold.engine.metrics import collect_metrics, process_metrics
 from leasehold.errors import LeaseholdError
+from leasehold.http.auth import sign_in
+from leasehold.http.client_address import is_from_here
+from leasehold.http.responses import answer
+from leasehold.http.route import router
+from leasehold.http.services import Services, services_of
 from leasehold.metrics import CONTENT_TYPE, Sample, exposition
 
 #: Whoever asks has little patience, and the answer is no by then.
@@ -22,9 +25,21 @@ _READY_SECONDS = 1.0
 routes = router("health")
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Health:
+    status: Literal["ok"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Readiness:
+    status: Literal["ready", "not ready"]
+    database: bool
+    pending_files: int | None
+
+
 @routes.get("/healthz", operation_id="health.alive", summary="Is the process alive?", response_model=Health)
 async def healthz() -> Response:
-    return answer({"status": "ok"})
+    return answer(Health(status="ok"))
 
 
 @routes.get(
@@ -37,12 +52,12 @@ async def healthz() -> Response:
 async def readyz(request: Request) -> Response:
     try:
         async with asyncio.timeout(_READY_SECONDS):
-            pending = len(await watch.pending_files(services_of(request).probe))
+            pending = len(await pending_files(services_of(request).probe))
     except (LeaseholdError, TimeoutError):
-        return answer({"status": "not ready", "database": False, "pending_files": None}, status=503)
+        return answer(Readiness(status="not ready", database=False, pending_files=None), status=503)
     if pending:
-        return answer({"status": "not ready", "database": True, "pending_files": pending}, status=503)
-    return answer({"status": "ready", "database": True, "pending_files": 0})
+        return answer(Readiness(status="not ready", database=True, pending_files=pending), status=503)
+    return answer(Readiness(status="ready", database=True, pending_files=0))
 
 
 @routes.get(
@@ -56,7 +71,7 @@ async def metrics(request: Request) -> Response:
     services = services_of(request)
     if not is_from_here(request):
         await sign_in(request, frozenset({"operator", "metrics"}), tickets=False)
-    text = exposition([*await watch.metrics(services.operator), *_of_process(services)])
+    text = exposition([*await collect_metrics(services.operator), *_of_process(services)])
     return Response(text, media_type=CONTENT_TYPE)
 
 
@@ -69,4 +84,10 @@ def _of_process(services: Services) -> Iterator[Sample]:
         pools["replica"] = services.replica.copy
         if math.isfinite(stale_s := services.replica.staleness()):  # it has answered once
             yield Sample("replica_staleness_seconds", {}, stale_s)
-    yield from watch.process_metrics(services.lag, pools)
+    yield from process_metrics(services.lag, pools)
+
+
+async def pending_files(db: Database) -> list[str]:
+    """The files that this program has and the database lacks; none where the database is of a later release."""
+    [found] = await db.call("list_schema_files")
+    return [] if (found["release"] or 0) > sql_files.RELEASE else migrate.pending_files(found["files"])

@@ -6,12 +6,12 @@ from typing import Annotated
 
 from fastapi import Header, Request, Response
 
-from leasehold.api.answers import JSON, Answer, encode
-from leasehold.api.auth import Caller
-from leasehold.api.problems import Problem
-from leasehold.api.services import services_of
-from leasehold.engine.requests import Stored, begin_request, end_request
-from leasehold.engine.scope import Scope
+from leasehold.database.actor import ActorTransaction
+from leasehold.http.auth import Caller
+from leasehold.http.idempotency_store import Stored, begin_request, end_request
+from leasehold.http.problems import Problem
+from leasehold.http.responses import JSON, Answer, encode
+from leasehold.http.services import services_of
 
 IdempotencyKey = Annotated[
     str | None,
@@ -24,15 +24,15 @@ IdempotencyKey = Annotated[
 
 
 async def once(
-    request: Request, caller: Caller, key: str | None, operate: Callable[[Scope], Awaitable[Answer]]
+    request: Request, caller: Caller, key: str | None, operate: Callable[[ActorTransaction], Awaitable[Answer]]
 ) -> Response:
     """Operate in one transaction; with a key its answer is kept there too. What fails is undone, and not kept."""
-    async with Scope.open(services_of(request).db, tenant=caller.tenant, actor=caller.actor) as scope:
+    async with ActorTransaction.open(services_of(request).db, tenant=caller.tenant, actor=caller.actor) as scope:
         return await once_within(scope, request, caller, key, lambda: operate(scope))
 
 
 async def once_within(
-    scope: Scope, request: Request, caller: Caller, key: str | None, operate: Callable[[], Awaitable[Answer]]
+    scope: ActorTransaction, request: Request, caller: Caller, key: str | None, operate: Callable[[], Awaitable[Answer]]
 ) -> Response:
     """The same in a transaction that is open already."""
     if key is None:

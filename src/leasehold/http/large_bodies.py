@@ -10,7 +10,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import ParamSpec, Self, TypeVar
 
-from leasehold.api.problems import Problem
+from leasehold.http.problems import Problem
 
 P = ParamSpec("P")
 T = TypeVar("T")

@@ -13,7 +13,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from leasehold import tracing
-from leasehold.api.problems import Problem, answer
+from leasehold.http.problems import Problem, answer
 from leasehold.log import bind, emit
 
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")

@@ -1,17 +1,18 @@
 """The OpenAPI document: what the routes say of themselves, and what holds for all of them."""
 
 import json
+import re
 from http import HTTPStatus
 from typing import Any
 
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
-from pydantic import BaseModel
+from pydantic import BaseModel, TypeAdapter
 
-from leasehold.api.auth import SCOPES as MEANINGS
-from leasehold.api.models import EndpointDisabled, EndpointTest, JobEnded, ProblemOut, ReportReady, WebhookEvent
-from leasehold.api.problems import CODES, MEDIA_TYPE
-from leasehold.api.route import SCOPES, TICKETS
+from leasehold.http.auth import SCOPES as MEANINGS
+from leasehold.http.event_types import EndpointDisabled, EndpointTest, JobEnded, ReportReady, WebhookEvent
+from leasehold.http.problems import CODES, MEDIA_TYPE, ProblemDetails
+from leasehold.http.route import SCOPES, TICKETS
 
 VERSION = "1.0.0"
 _SECURITY = {
@@ -60,8 +61,8 @@ def document(app: FastAPI) -> dict[str, Any]:
     schemas = made["components"]["schemas"]
     for name in ("HTTPValidationError", "ValidationError"):
         schemas.pop(name, None)
-    schemas["ProblemOut"] = ProblemOut.model_json_schema(ref_template="#/components/schemas/{model}")
-    schemas |= schemas["ProblemOut"].pop("$defs", {})
+    schemas["ProblemDetails"] = TypeAdapter(ProblemDetails).json_schema(ref_template="#/components/schemas/{model}")
+    schemas |= schemas["ProblemDetails"].pop("$defs", {})
     made["components"]["securitySchemes"] = _SECURITY
     made["components"]["responses"] = {f"Problem{status}": _problem(status) for status in _statuses()}
     made["webhooks"] = {type_: {"post": _webhook(type_, *about)} for type_, about in EVENTS.items()}
@@ -71,11 +72,19 @@ def document(app: FastAPI) -> dict[str, Any]:
     for path, item in made["paths"].items():
         for method, operation in item.items():
             _complete(operation, path, method)
-    return made
+    return _with_plain_names(made)
 
 
 def text(app: FastAPI) -> str:
     return json.dumps(document(app), indent=2, ensure_ascii=False) + "\n"
+
+
+def _with_plain_names(made: dict[str, Any]) -> dict[str, Any]:
+    """``Page_Job_``, as the framework names a page of jobs, is ``JobPage``."""
+    text = re.sub(r'(?<=["/])(Listing|Page)_(\w+)_(?=")', r"\2\1", json.dumps(made))
+    text = re.sub(r'"(Listing|Page)\[(\w+)\]"', r'"\2\1"', text)
+    renamed: dict[str, Any] = json.loads(text)
+    return renamed
 
 
 def _complete(operation: dict[str, Any], path: str, method: str) -> None:
@@ -134,7 +143,7 @@ def _problem(status: int) -> dict[str, Any]:
         "description": "; ".join(f"`{code}`: {meaning}" for code, meaning in codes.items()),
         "content": {
             MEDIA_TYPE: {
-                "schema": {"$ref": "#/components/schemas/ProblemOut"},
+                "schema": {"$ref": "#/components/schemas/ProblemDetails"},
                 "examples": {code: {"value": _example(status, code, meaning)} for code, meaning in codes.items()},
             }
         },

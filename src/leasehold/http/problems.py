@@ -1,8 +1,9 @@
 """What goes wrong, as ``application/problem+json`` (RFC 9457): every error of this API has this one form."""
 
 import json
+import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, fields
 from http import HTTPStatus
 from typing import Any
 
@@ -26,6 +27,7 @@ from leasehold.errors import (
     Unreachable,
     WorkerLost,
 )
+from leasehold.log import emit
 
 MEDIA_TYPE = "application/problem+json"
 
@@ -85,37 +87,43 @@ class Problem(HTTPException):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Form:
-    """The members of a problem in their order."""
-
+class FieldProblem:
+    pointer: str
+    detail: str
     code: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProblemDetails:
+    """RFC 9457. ``code`` is stable; the words are for people and may change."""
+
+    type: str
+    title: str
+    status: int
     detail: str
     instance: str
+    code: str
     request_id: str
-    more: Mapping[str, Any] = field(default_factory=dict)
+    hint: str | None = None
+    retry_after: int | None = None
+    errors: list[FieldProblem] | None = None
 
     def text(self) -> bytes:
-        status = CODES[self.code][0]
-        members = {
-            "type": f"/docs#problem-{self.code}",
-            "title": HTTPStatus(status).phrase,
-            "status": status,
-            "detail": self.detail,
-            "instance": self.instance,
-            "code": self.code,
-            "request_id": self.request_id,
-        } | {name: value for name, value in self.more.items() if value}
-        return json.dumps(members).encode()
+        members = {one.name: getattr(self, one.name) for one in fields(self)}
+        return json.dumps(
+            {name: value for name, value in members.items() if value is not None}, default=asdict
+        ).encode()
 
 
 def answer(request: Request, problem: Problem) -> Response:
-    more = {"hint": problem.hint, "retry_after": problem.retry_after, "errors": list(problem.errors)}
-    form = _Form(
-        code=problem.code,
-        detail=problem.detail,
+    form = _details(
+        problem.code,
+        problem.detail,
         instance=request.url.path,
         request_id=str(getattr(request.state, "request_id", "")),
-        more=more,
+        hint=problem.hint or None,
+        retry_after=problem.retry_after or None,
+        errors=[FieldProblem(**one) for one in problem.errors] or None,
     )
     headers = dict(problem.headers or {})
     if problem.retry_after:
@@ -125,7 +133,13 @@ def answer(request: Request, problem: Problem) -> Response:
 
 def text_without_request(code: str, *, request_id: str, hint: str | None) -> bytes:
     """The text of a problem with something that has not become a request."""
-    return _Form(code=code, detail=CODES[code][1], instance="", request_id=request_id, more={"hint": hint}).text()
+    return _details(code, CODES[code][1], instance="", request_id=request_id, hint=hint or None).text()
+
+
+def _details(code: str, detail: str, **more: Any) -> ProblemDetails:
+    status = CODES[code][0]
+    title = HTTPStatus(status).phrase
+    return ProblemDetails(type=f"/docs#problem-{code}", title=title, status=status, detail=detail, code=code, **more)
 
 
 async def on_http(request: Request, problem: Exception) -> Response:
@@ -158,7 +172,10 @@ async def on_validation(request: Request, problem: Exception) -> Response:
 
 async def on_leasehold(request: Request, problem: Exception) -> Response:
     assert isinstance(problem, LeaseholdError)
-    return answer(request, of_error(problem))
+    answered = of_error(problem)
+    if answered.status_code >= 500 and not isinstance(problem, Unreachable):  # outages have lines of their own
+        emit("request failed", level=logging.ERROR, path=request.url.path, problem=problem)
+    return answer(request, answered)
 
 
 def of_error(problem: LeaseholdError) -> Problem:

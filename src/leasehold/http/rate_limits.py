@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-from leasehold.api.problems import Problem
+from leasehold.http.problems import Problem
 
 WINDOW_SECONDS = 60
 #: Names that are remembered at most; the one not seen for longest is forgotten.

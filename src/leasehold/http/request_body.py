@@ -14,10 +14,10 @@ from pydantic import TypeAdapter, ValidationError
 from starlette.requests import ClientDisconnect
 from starlette.types import Receive, Scope
 
-from leasehold.api.here import client_address
-from leasehold.api.large import LARGE_BYTES, Room
-from leasehold.api.problems import Problem
-from leasehold.api.services import services_of
+from leasehold.http.client_address import client_address
+from leasehold.http.large_bodies import LARGE_BYTES, Room
+from leasehold.http.problems import Problem
+from leasehold.http.services import services_of
 
 P = ParamSpec("P")
 T = TypeVar("T")

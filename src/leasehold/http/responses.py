@@ -5,17 +5,21 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, is_dataclass
 from datetime import UTC, datetime
 from enum import Enum
+from functools import cache
 from typing import Annotated, Any
 from uuid import UUID, uuid4
 
 from fastapi import Header, Request, Response
+from pydantic import TypeAdapter
+from pydantic_core import PydanticSerializationError
 
 from leasehold.errors import Changed
-from leasehold.payload import decode
+from leasehold.http.types import Listing, Page
+from leasehold.json_codec import decode
 
 JSON = "application/json"
 _LONG = 64 * 1024
@@ -39,14 +43,15 @@ class Answer:
         return answer(self.value, status=self.status, headers=self.headers)
 
 
-def answer(value: Any, *, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
-    return Response(encode(value), status, dict(headers or {}), media_type=JSON)
+def answer(value: Any, *, as_: Any = None, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+    """Answer with a value; with ``as_`` as one of this type: what the type does not have is not sent."""
+    return Response(encode(value, as_), status, dict(headers or {}), media_type=JSON)
 
 
-def tagged(request: Request, value: Any, *, revision: int | None = None) -> Response:
+def tagged(request: Request, value: Any, *, as_: Any = None, revision: int | None = None) -> Response:
     """With a strong ETag: the digest of the very bytes, after the revision of a thing that has one. 304 for whoever has
     them."""
-    body = encode(value)
+    body = encode(value, as_)
     tag = _tag(body, revision)
     headers = {"ETag": tag, "Cache-Control": "private, no-cache", "Vary": "Authorization, X-API-Key, Accept"}
     asked = {part.strip().removeprefix("W/") for part in request.headers.get("if-none-match", "").split(",")}
@@ -77,27 +82,27 @@ def _tag(body: bytes, revision: int | None) -> str:
     return f'"{digest}"' if revision is None else f'"{revision}.{digest}"'
 
 
-def page(
-    request: Request, found: Sequence[Any], *, limit: int, last: str, without: frozenset[str] = frozenset()
-) -> Response:
+def answer_all(found: Sequence[Any], *, of: Any) -> Response:
+    """All of a kind, where they are few."""
+    return answer(Listing(data=list(found)), as_=Listing[of])
+
+
+def page(request: Request, found: Sequence[Any], *, limit: int, last: str, of: Any) -> Response:
     """A page made of one row more than asked for: that one only tells that there are more."""
     data, more = list(found[:limit]), len(found) > limit
     cursor = encode_cursor(getattr(data[-1], last)) if more else None
     headers = {}
     if cursor:
         headers["Link"] = f'<{request.url.path}?{_with_cursor(request, cursor)}>; rel="next"'
-    rows = [plain(item, without=without) for item in data]
-    return answer({"data": rows, "next_cursor": cursor, "has_more": more}, headers=headers)
+    return answer(Page(data=data, next_cursor=cursor, has_more=more), as_=Page[of], headers=headers)
 
 
-def page_by_name(
-    request: Request, found: Sequence[Any], *, limit: int, shown: Callable[[Any], Any] = lambda one: one
-) -> Response:
+def page_by_name(request: Request, found: Sequence[Any], *, limit: int, of: Any, name: str = "name") -> Response:
     """The same for what is listed by name: names are known to whoever may list them, so they are the cursors."""
-    data, more = found[:limit], len(found) > limit
-    last = data[-1].name if more else None
+    data, more = list(found[:limit]), len(found) > limit
+    last = getattr(data[-1], name) if more else None
     headers = {"Link": f'<{request.url.path}?limit={limit}&cursor={last}>; rel="next"'} if more else {}
-    return answer({"data": [shown(one) for one in data], "next_cursor": last, "has_more": more}, headers=headers)
+    return answer(Page(data=data, next_cursor=last, has_more=more), as_=Page[of], headers=headers)
 
 
 def encode_cursor(last: UUID) -> str:
@@ -116,11 +121,13 @@ def plain(value: Any, *, without: frozenset[str] = frozenset()) -> dict[str, Any
     return {name: getattr(value, name) for name in names if name not in without}
 
 
-@dataclass(frozen=True, slots=True)
 class JsonText:
     """JSON as PostgreSQL wrote it: it goes into an answer as it is."""
 
-    text: str
+    __slots__ = ("text",)
+
+    def __init__(self, text: str) -> None:
+        self.text = text
 
 
 def read_json(text: str | None) -> Any:
@@ -128,7 +135,8 @@ def read_json(text: str | None) -> Any:
     return JsonText(text) if text and len(text) > _LONG else decode(text)
 
 
-def encode(value: Any) -> bytes:
+def encode(value: Any, as_: Any = None) -> bytes:
+    """The JSON of a value as its type, or ``as_``, describes it."""
     kept: list[str] = []
     mark = ""
 
@@ -140,15 +148,23 @@ def encode(value: Any) -> bytes:
         kept.append(part.text)
         return mark
 
+    type_: Any = as_ or (type(value) if is_dataclass(value) else Any)
     try:
-        text = json.dumps(value, default=plainly, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    except ValueError:  # numbers that PostgreSQL keeps and a double cannot hold
+        body = _adapter(type_).dump_json(value, fallback=plainly)
+    except PydanticSerializationError:  # PostgreSQL keeps JSON that is nested deeper, and text that is not UTF-8
         kept.clear()
         text = json.dumps(_finite(value), default=plainly, ensure_ascii=False, separators=(",", ":"))
+        body = text.encode("utf-8", "backslashreplace")
     if kept:
-        around = text.split(f'"{mark}"')
-        text = "".join(part for pair in zip(around, [*kept, ""], strict=True) for part in pair)
-    return text.encode("utf-8", "backslashreplace")
+        around = body.split(f'"{mark}"'.encode())
+        texts = [text.encode("utf-8", "backslashreplace") for text in kept]
+        body = b"".join(part for pair in zip(around, [*texts, b""], strict=True) for part in pair)
+    return body
+
+
+@cache
+def _adapter(type_: Any) -> TypeAdapter[Any]:
+    return TypeAdapter(type_)
 
 
 def moment(at: datetime) -> str:

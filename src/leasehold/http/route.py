@@ -10,11 +10,11 @@ from fastapi import APIRouter, Request, Response
 from fastapi.routing import APIRoute
 from pydantic import TypeAdapter
 
-from leasehold.api.auth import sign_in
-from leasehold.api.body import MOST_BYTES, StrictRequest
-from leasehold.api.here import client_address
-from leasehold.api.problems import Problem
-from leasehold.api.services import read_elsewhere, remember_write, say_age, services_of
+from leasehold.http.auth import sign_in
+from leasehold.http.client_address import client_address
+from leasehold.http.problems import Problem
+from leasehold.http.request_body import MOST_BYTES, StrictRequest
+from leasehold.http.services import read_elsewhere, remember_write, say_age, services_of
 
 SCOPES = "x-leasehold-scopes"
 TICKETS = "x-leasehold-tickets"

@@ -8,13 +8,13 @@ from contextlib import asynccontextmanager, contextmanager
 import uvicorn
 from fastapi import FastAPI
 
-from leasehold.api import create_app, open_services
-from leasehold.api.connection import connection
-from leasehold.api.hub import Hub
-from leasehold.engine.database import Database
+from leasehold.database.database import Database
 from leasehold.errors import LeaseholdError, LoginRefused, Unreachable
-from leasehold.net.address import is_loopback
-from leasehold.packs import Found
+from leasehold.fetch.public_addresses import is_loopback
+from leasehold.http.app import create_app, open_services
+from leasehold.http.connection import connection
+from leasehold.http.stream_poller import Hub
+from leasehold.plugins.discovery import InstalledFeature
 from leasehold.settings import Settings
 
 _GRACE_SECONDS = 10
@@ -46,8 +46,8 @@ class _Server(uvicorn.Server):
 async def serving(
     settings: Settings,
     *,
-    packs: Iterable[Found] = (),
-    mount: Callable[[FastAPI, Iterable[Found]], None] | None = None,
+    packs: Iterable[InstalledFeature] = (),
+    mount: Callable[[FastAPI, Iterable[InstalledFeature]], None] | None = None,
     search: bool = False,
 ) -> AsyncIterator[str]:
     """Serve, with the routes of these packs, until the end of the block; gives the URL.

@@ -9,24 +9,24 @@ from uuid import UUID
 
 from fastapi import Request, Response
 
-from leasehold.api.hub import Hub
-from leasehold.api.large import LargeBodies
-from leasehold.api.limits import AddressLimits, Limiter
-from leasehold.api.oidc import Issuer
-from leasehold.api.problems import Problem
-from leasehold.client import Backend
-from leasehold.engine import workers
-from leasehold.engine.connect import target
-from leasehold.engine.database import Database, Role
-from leasehold.engine.keys import peppers
-from leasehold.engine.replica import Reading, Replica, on_replica
-from leasehold.engine.secrets import secret_keys
-from leasehold.engine.wakeups import NEWS_SECONDS, Notifier, news_channel
+from leasehold.database.connect import target
+from leasehold.database.database import Database, Role
+from leasehold.database.replica import Reading, Replica, on_replica
+from leasehold.database.wakeups import NEWS_SECONDS, Notifier, news_channel
+from leasehold.engine import leases
 from leasehold.errors import BadSetting, Unreachable
-from leasehold.keys import Peppers
+from leasehold.features.api_keys.format import Peppers
+from leasehold.features.api_keys.store import peppers
+from leasehold.features.blobs.object_store import ObjectStore
+from leasehold.features.people.oidc import Issuer
+from leasehold.features.secrets.store import secret_keys
+from leasehold.http.large_bodies import LargeBodies
+from leasehold.http.problems import Problem
+from leasehold.http.rate_limits import AddressLimits, Limiter
+from leasehold.http.stream_poller import Hub
 from leasehold.metrics import LoopLag
-from leasehold.net.objects import ObjectStore
-from leasehold.secrets import Keys
+from leasehold.program.client import Backend
+from leasehold.sealing import Keys
 from leasehold.settings import Settings
 
 _CONNECTIONS = 10
@@ -95,7 +95,7 @@ class Services:
     async def require_kinds(self, db: Database, tenant: UUID, kinds: Iterable[str]) -> None:
         """Refuse a kind that nobody handles. No kind is ever forgotten, so the database is asked for each but once."""
         if new := {*kinds} - self.known_kinds:
-            self.known_kinds.update(await workers.require_kinds(db, tenant, new))
+            self.known_kinds.update(await leases.require_kinds(db, tenant, new))
 
     async def send_waiting(self) -> None:
         """Tell others what is to be told, before this process sleeps."""

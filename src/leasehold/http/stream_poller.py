@@ -16,17 +16,17 @@ from types import TracebackType
 from typing import Self
 from uuid import UUID
 
-from leasehold.api.answers import read_json
-from leasehold.api.feed import Feed
-from leasehold.api.follower import POLL_SECONDS, TICK_SECONDS, Follower
-from leasehold.api.problems import Problem
-from leasehold.api.ready import Ready
-from leasehold.api.subjects import FLOW, JOB, Subject, has_ended
-from leasehold.engine import jobs, watch
-from leasehold.engine.database import Database
-from leasehold.engine.flows import FlowInfo
-from leasehold.engine.wakeups import Listener, news_channel, ready_channel
+from leasehold.database.database import Database
+from leasehold.database.wakeups import Listener, news_channel, ready_channel
+from leasehold.engine import jobs, progress
 from leasehold.errors import LeaseholdError, NotFound, Unreachable
+from leasehold.features.activity.poller import Feed
+from leasehold.features.flows.model import FlowInfo
+from leasehold.features.workers.long_poll import Ready
+from leasehold.http.problems import Problem
+from leasehold.http.responses import read_json
+from leasehold.http.stream_subjects import FLOW, JOB, Subject, has_ended
+from leasehold.http.subscription import POLL_SECONDS, TICK_SECONDS, Follower
 from leasehold.job import Event, Job
 from leasehold.log import emit
 from leasehold.settings import Settings
@@ -63,7 +63,7 @@ class _Followed:
         for follower in self.followers:
             follower.drop()
 
-    def has_news(self, head: watch.Head | None) -> bool:
+    def has_news(self, head: progress.Head | None) -> bool:
         if head is None or self.head is None:
             return False
         return head.seq > self.head or (head.ended and not self.ended)
@@ -165,7 +165,7 @@ class Hub:
             if not self._by_tenant[tenant]:
                 del self._by_tenant[tenant]
 
-    async def begin(self, tenant: UUID, subject_id: UUID) -> watch.Head:
+    async def begin(self, tenant: UUID, subject_id: UUID) -> progress.Head:
         """How far it is: what comes after is news. Whoever reads it from now on sees at least that."""
         followed = self._followed[tenant, subject_id]
         heads = await followed.subject.heads(self._db, [subject_id])
@@ -235,7 +235,7 @@ class Hub:
             group = moved[first : first + _AT_ONCE]
             await asyncio.gather(*(self._tell(followed, heads[followed.id]) for followed in group))
 
-    async def _tell(self, followed: _Followed, head: watch.Head) -> None:
+    async def _tell(self, followed: _Followed, head: progress.Head) -> None:
         try:
             await self._read(followed, head)
         except Unreachable:
@@ -243,7 +243,7 @@ class Hub:
         except LeaseholdError:  # it went meanwhile, or cannot be read: the others must not wait for it
             followed.let_go()
 
-    async def _read(self, followed: _Followed, head: watch.Head) -> None:
+    async def _read(self, followed: _Followed, head: progress.Head) -> None:
         assert followed.head is not None
         for event in await jobs.events_since(self._db, followed.tenant, followed.id, followed.head):
             followed.head, followed.ended = event.seq, False

@@ -4,11 +4,12 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from leasehold.api.answers import read_json
-from leasehold.engine import jobs, watch
-from leasehold.engine.database import Database
-from leasehold.engine.flows import FlowInfo, Flows
-from leasehold.engine.watch import Head
+from leasehold.database.database import Database
+from leasehold.engine import jobs, progress
+from leasehold.engine.progress import Head
+from leasehold.features.flows.model import FlowInfo
+from leasehold.features.flows.store import Flows
+from leasehold.http.responses import read_json
 from leasehold.job import Job
 
 _ENDED = frozenset({"succeeded", "failed", "dead", "canceled"})
@@ -40,5 +41,5 @@ async def _uncounted_flow(db: Database, tenant: UUID, flow_id: UUID) -> FlowInfo
     return await Flows(db, tenant, lambda: None).get(flow_id, counted=False)
 
 
-JOB = Subject(word="job", heads=watch.job_heads, own=_job, get=_job)
-FLOW = Subject(word="flow", heads=watch.flow_heads, own=_uncounted_flow, get=_flow)
+JOB = Subject(word="job", heads=progress.job_heads, own=_job, get=_job)
+FLOW = Subject(word="flow", heads=progress.flow_heads, own=_uncounted_flow, get=_flow)

@@ -15,15 +15,15 @@ from uuid import UUID
 from fastapi import Header, Query, Request, Response
 from starlette.types import Receive, Scope, Send
 
-from leasehold.api.answers import encode, plain
-from leasehold.api.auth import Caller
-from leasehold.api.follower import Follower
-from leasehold.api.hub import News
-from leasehold.api.services import Services
-from leasehold.api.subjects import JOB, Subject
-from leasehold.engine import jobs, watch
-from leasehold.engine.flows import FlowInfo
-from leasehold.job import Event, Job
+from leasehold.engine import jobs, progress
+from leasehold.features.flows.model import FlowInfo
+from leasehold.http.auth import Caller
+from leasehold.http.responses import encode
+from leasehold.http.services import Services
+from leasehold.http.stream_poller import News
+from leasehold.http.stream_subjects import JOB, Subject
+from leasehold.http.subscription import Follower
+from leasehold.job import Event, Job, JobSummary
 
 PING_SECONDS = 15.0
 RETRY = b"retry: 2000\n\n"
@@ -41,8 +41,6 @@ LastIdQuery = Annotated[
     str | None, Query(alias="last_event_id", max_length=2000, description="The same, where no header can be sent.")
 ]
 Ticket = Annotated[str | None, Query(max_length=100, description="Instead of a key, once.")]
-#: Streams tell how a job goes; what it is about is at its own address.
-_LEFT_OUT = frozenset({"payload", "result"})
 
 
 class Position(NamedTuple):
@@ -190,7 +188,7 @@ async def _missed(services: Services, caller: Caller, subject_id: UUID, after: i
 async def _chunks(
     follower: Follower[News],
     found: Job | FlowInfo,
-    head: watch.Head,
+    head: progress.Head,
     after: int | None,
     missed: list[Event] | None,
     only: str | None,
@@ -200,11 +198,11 @@ async def _chunks(
     if missed is None:
         if after is not None:
             yield message("reset", head.seq, {"reason": "the events after the last one seen are not kept"})
-        yield message("state", head.seq, plain(found, without=_LEFT_OUT))
+        yield message("state", head.seq, found, as_=_type_of(found))
     else:
         for event in missed:
             if only in (None, event.type):
-                yield message("patch", event.seq, plain(event))
+                yield message("patch", event.seq, event)
             sent = event.seq
     # The head decides, not what was found: that was read a moment later, and may have ended with events not yet told.
     if head.ended and sent == head.seq:
@@ -221,15 +219,20 @@ async def _chunks(
         if news.event and news.seq > sent:
             sent = news.seq
             if only in (None, news.event.type):
-                yield message("patch", sent, plain(news.event))
+                yield message("patch", sent, news.event)
         if news.ended and news.seq >= sent:
             yield _end(news.seq, news.ended)
             return
 
 
-def message(event: str, position: int | str, data: dict[str, Any]) -> bytes:
-    return f"id: {position}\nevent: {event}\ndata: ".encode() + encode(data) + b"\n\n"
+def message(event: str, position: int | str, data: object, *, as_: Any = None) -> bytes:
+    return f"id: {position}\nevent: {event}\ndata: ".encode() + encode(data, as_) + b"\n\n"
 
 
 def _end(seq: int, ended: Job | FlowInfo) -> bytes:
-    return message("end", str(Position(seq, has_ended=True)), plain(ended, without=_LEFT_OUT))
+    return message("end", str(Position(seq, has_ended=True)), ended, as_=_type_of(ended))
+
+
+def _type_of(found: Job | FlowInfo) -> type[JobSummary | FlowInfo]:
+    """Streams tell how a job goes; what it is about is at its own address."""
+    return JobSummary if isinstance(found, Job) else FlowInfo

@@ -7,11 +7,11 @@ from uuid import UUID
 
 from fastapi import Query, Request
 
-from leasehold.api.auth import Caller
-from leasehold.api.problems import Problem
-from leasehold.api.services import services_of
-from leasehold.engine import tenants
-from leasehold.engine.scope import Scope
+from leasehold.database.actor import ActorTransaction
+from leasehold.features.tenants import store as tenants
+from leasehold.http.auth import Caller
+from leasehold.http.problems import Problem
+from leasehold.http.services import services_of
 
 Tenant = Annotated[
     str | None, Query(min_length=1, max_length=100, description="Name or id; only the operator says it.")
@@ -19,16 +19,18 @@ Tenant = Annotated[
 
 
 @asynccontextmanager
-async def owner_scope(request: Request, caller: Caller, tenant: str | None) -> AsyncIterator[tuple[Scope, UUID | None]]:
+async def owner_scope(
+    request: Request, caller: Caller, tenant: str | None
+) -> AsyncIterator[tuple[ActorTransaction, UUID | None]]:
     """A transaction for the caller's own tenant, or for the one that the operator names; None is the installation."""
     services = services_of(request)
     if caller.tenant_id is not None:
         if tenant is not None:
             raise Problem("forbidden", "only the operator's keys name a tenant: this one has its own")
-        async with Scope.open(services.db, tenant=caller.tenant_id, actor=caller.actor) as scope:
+        async with ActorTransaction.open(services.db, tenant=caller.tenant_id, actor=caller.actor) as scope:
             yield scope, caller.tenant_id
         return
     db = services.operator
     owner = None if tenant is None else await tenants.find_tenant(db, tenant)
-    async with Scope.open(db, tenant=owner, actor=caller.actor) as scope:
+    async with ActorTransaction.open(db, tenant=owner, actor=caller.actor) as scope:
         yield scope, owner

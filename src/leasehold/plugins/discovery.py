@@ -1,26 +1,20 @@
 """Packs: plug-ins with kinds and tables of their own, found by ``pip install`` alone.
 
-A distribution declares ``[project.entry-points."leasehold.packs"]`` with ``shop = "your_shop:pack"``; workers and
+A distribution declares ``[project.entry-points."leasehold.packs"]`` with ``shop = "your_shop:feature"``; workers and
 ``leasehold up`` then run its handlers, and ``leasehold db migrate`` makes its tables. ``LEASEHOLD_PACKS`` narrows it.
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from importlib import import_module
+from collections.abc import Iterable
+from dataclasses import dataclass
 from importlib.metadata import EntryPoint, PackageNotFoundError, distribution, entry_points
-from importlib.resources.abc import Traversable
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
-from leasehold import sql
-from leasehold.app import Leasehold
-from leasehold.engine.pack_files import PackFiles
+from leasehold.database.plugin_schema import PackFiles, read_files
 from leasehold.errors import BadInput, BadSetting, LeaseholdError
-from leasehold.handlers import Function, Handler
+from leasehold.feature import Feature, load_all
+from leasehold.program.app import Leasehold
 from leasehold.settings import Settings
-
-if TYPE_CHECKING:
-    from leasehold.schedules import Schedule
 
 T = TypeVar("T")
 
@@ -32,87 +26,65 @@ _NAME = re.compile(r"[a-z][a-z0-9_]{0,19}")
 _RESERVED = {"owner", "api", "worker", "operator", "readonly", "test", "pack", NONE}
 _ADDRESS = re.compile(r"(/\.well-known)?/[a-z0-9_-]{1,20}")
 _REQUIREMENT = re.compile(r"(?P<name>[A-Za-z0-9._-]+).*;.*extra == ['\"](?P<extra>[a-z0-9-]+)['\"]")
-_FILE = re.compile(r"\d{4}_\w+\.sql")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pack:
-    """A plug-in. ``app`` has its handlers (or ``handlers``: kind → function); every kind is called ``<name>.<verb>``.
+class InstalledFeature:
+    """A feature that a distribution brings: a pack."""
 
-    ``migrations`` is a folder of files ``0001_what.sql`` for tables of its own. ``schedules`` are declared as if by
-    ``app.schedule``. ``routes`` names its routes (``"your_shop.routes:routes"``, see ``leasehold.web``): a name, for a
-    worker has no use for them. ``pages`` names its pages on the dashboard in the same way. ``addresses`` are short ones
-    beside ``/v1``, such as ``/p``, that the pack wants for routes that anybody may read. ``public_hosts`` names a
-    function that says at which hosts of tenants such routes answer, too. Commands are an entry point of their own, see
-    ``leasehold.shell``.
-    """
-
-    name: str
-    app: Leasehold = field(default_factory=Leasehold, repr=False)
-    handlers: Mapping[str, Function] = field(default_factory=dict, repr=False)
-    migrations: Traversable | None = field(default=None, repr=False)
-    routes: str | None = field(default=None, repr=False)
-    pages: str | None = field(default=None, repr=False)
-    addresses: Sequence[str] = field(default=(), repr=False)
-    public_hosts: str | None = field(default=None, repr=False)
-    schedules: "Sequence[Schedule]" = field(default=(), repr=False)
-
-    def __post_init__(self) -> None:
-        if not _NAME.fullmatch(self.name) or self.name in _RESERVED:
-            raise BadInput(
-                f"a pack cannot be called {self.name!r}",
-                hint=f"lower-case letters, digits and _, at most 20, and none of: {', '.join(sorted(_RESERVED))}",
-            )
-        for address in self.addresses:
-            if not _ADDRESS.fullmatch(address) or address == "/v1":
-                raise BadInput(
-                    f"pack {self.name} cannot have the address {address!r}", hint="one word after a slash, as in /p"
-                )
-        for kind in (*self.handlers, *self.app.handlers):
-            if not kind.startswith(f"{self.name}."):
-                raise BadInput(f"pack {self.name} has a kind {kind}", hint=f"call it {self.name}.<verb>")
-        for kind in self.handlers:
-            self.app.handler(kind)(self.handlers[kind])
-        for schedule in self.schedules:
-            self.app.declare(schedule)
-
-    @property
-    def kinds(self) -> dict[str, Handler]:
-        return self.app.handlers
-
-    @property
-    def files(self) -> PackFiles:
-        """Its migrations, in order."""
-        return PackFiles(pack=self.name, files=tuple(_read(self.name, self.migrations)))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
-    """A pack, and the distribution that brought it."""
-
-    pack: Pack
+    feature: Feature
     distribution: str
     version: str
 
-    def __str__(self) -> str:
-        return f"pack {self.pack.name} ({self.distribution} {self.version})"
+    def __post_init__(self) -> None:
+        name = self.feature.name
+        if not _NAME.fullmatch(name) or name in _RESERVED:
+            raise BadInput(
+                f"a pack cannot be called {name!r}",
+                hint="lower-case letters, digits and _, at most 20, and none of: " + ", ".join(sorted(_RESERVED)),
+            )
+        for address in self.feature.addresses:
+            if not _ADDRESS.fullmatch(address) or address == "/v1":
+                raise BadInput(
+                    f"pack {name} cannot have the address {address!r}",
+                    hint="one word after a slash, as in /p",
+                )
 
-    def load(self, what: str, path: str | None, type_: type[T]) -> T:
-        """The ``routes`` or ``pages`` that the pack names by this path."""
-        module, _, name = (path or "").partition(":")
+    def __str__(self) -> str:
+        return f"pack {self.feature.name} ({self.distribution} {self.version})"
+
+    def load(self, what: str, part: str, type_: type[T]) -> T:
+        """A part that the feature names, such as one of its ``routes``."""
         try:
-            loaded = getattr(import_module(module), name)
+            loaded = self.feature.load(part)
         except Exception as problem:
             raise LeaseholdError(
-                f"{self}: its {what} {path} cannot be loaded: {type(problem).__name__}: {problem}",
+                f"{self}: its {what} {part} cannot be loaded: {type(problem).__name__}: {problem}",
                 hint=f"repair or uninstall {self.distribution}, or leave the pack out with LEASEHOLD_PACKS",
             ) from problem
         if not isinstance(loaded, type_):
-            raise LeaseholdError(f"{self}: {path} is a {type(loaded).__name__}, not made by leasehold.web.{what}()")
+            raise LeaseholdError(f"{self}: {part} is a {type(loaded).__name__}, not made by leasehold.web.{what}()")
         return loaded
 
 
-def discover(names: str | None = None) -> list[Found]:
+def app_of(feature: Feature) -> Leasehold:
+    """The app with all kinds of a pack; each is called ``<name>.<verb>``."""
+    apps = list({id(app): app for part in feature.kinds for app in [feature.load(part)]}.values())
+    app: Leasehold = apps[0] if len(apps) == 1 else Leasehold()
+    for part in apps if len(apps) != 1 else ():
+        app.include(part)
+    for kind in app.handlers:
+        if not kind.startswith(f"{feature.name}."):
+            raise BadInput(f"pack {feature.name} has a kind {kind}", hint=f"call it {feature.name}.<verb>")
+    return app
+
+
+def files_of(feature: Feature) -> PackFiles:
+    """The SQL files of a pack, in order."""
+    return read_files(feature.name, feature.folder("sql"))
+
+
+def discover(names: str | None = None) -> list[InstalledFeature]:
     """The installed packs, or those that ``names`` (LEASEHOLD_PACKS) chooses, by name."""
     chosen = _chosen(names)
     if chosen is not None and not chosen:
@@ -138,11 +110,16 @@ def discover(names: str | None = None) -> list[Found]:
     return [_load(installed[name]) for name in sorted(installed) if chosen is None or name in chosen]
 
 
-def assembled(found: Iterable[Found], app: Leasehold | None = None, settings: Settings | None = None) -> Leasehold:
-    """One app with the handlers of the program's own (if any) and of all packs; a kind that two of them have fails."""
+def assembled(
+    found: Iterable[InstalledFeature], app: Leasehold | None = None, settings: Settings | None = None
+) -> Leasehold:
+    """One app with the handlers of the program's own (if any), of all features and packs. No kind has two handlers."""
     everything = Leasehold(settings)
     owners: dict[str, str] = {}
-    for who, part in [("your app", app), *((str(one), one.pack.app) for one in found)]:
+    parts: list[tuple[str, Leasehold | None]] = [("your app", app)]
+    parts += [("Leasehold itself", part) for part in load_all("kinds")]
+    parts += [(str(one), app_of(one.feature)) for one in found]
+    for who, part in parts:
         if part is None:
             continue
         for kind in part.handlers:
@@ -153,9 +130,9 @@ def assembled(found: Iterable[Found], app: Leasehold | None = None, settings: Se
     return everything
 
 
-def files_of(found: Iterable[Found]) -> list[PackFiles]:
-    """The migrations of those that have any."""
-    return [files for one in found if (files := one.pack.files).files]
+def files_of_all(found: Iterable[InstalledFeature]) -> list[PackFiles]:
+    """Those of the packs that have any."""
+    return [files for one in found if (files := files_of(one.feature)).files]
 
 
 def _chosen(names: str | None) -> set[str] | None:
@@ -164,10 +141,10 @@ def _chosen(names: str | None) -> set[str] | None:
     return {name.strip() for name in names.split(",")} - {"", NONE}
 
 
-def _load(entry: EntryPoint) -> Found:
+def _load(entry: EntryPoint) -> InstalledFeature:
     distribution, version = _origin(entry)
     try:
-        pack = entry.load()
+        feature = entry.load()
     except LeaseholdError:
         raise
     except Exception as problem:
@@ -175,14 +152,15 @@ def _load(entry: EntryPoint) -> Found:
             f"pack {entry.name} ({distribution} {version}) cannot be loaded: {type(problem).__name__}: {problem}",
             hint=f"repair or uninstall {distribution}, or leave the pack out with LEASEHOLD_PACKS",
         ) from problem
-    if not isinstance(pack, Pack) or pack.name != entry.name:
-        what = f"the pack {pack.name}" if isinstance(pack, Pack) else f"a {type(pack).__name__}"
+    if not isinstance(feature, Feature) or feature.name != entry.name:
+        is_feature = isinstance(feature, Feature)
+        what = f"the pack {feature.name}" if is_feature else f"a {type(feature).__name__}"
         raise LeaseholdError(f"{distribution} {version} says that {entry.value} is the pack {entry.name}; it is {what}")
-    return Found(pack=pack, distribution=distribution, version=version)
+    return InstalledFeature(feature=feature, distribution=distribution, version=version)
 
 
 def _missing(entry: EntryPoint) -> list[str]:
-    """What is not installed of the extras that an entry point names, as in ``shop = "acme.shop:pack [shop]"``."""
+    """What is not installed of the extras that an entry point names, as in ``shop = "acme.shop:feature [shop]"``."""
     requires = entry.dist.requires if entry.extras and entry.dist else None
     wanted = [_REQUIREMENT.match(line) for line in requires or []]
     names = [found["name"] for found in wanted if found and found["extra"] in entry.extras]
@@ -199,16 +177,3 @@ def _is_installed(name: str) -> bool:
 
 def _origin(entry: EntryPoint) -> tuple[str, str]:
     return (entry.dist.name, entry.dist.version) if entry.dist else ("unknown", "?")
-
-
-def _read(pack: str, folder: Traversable | None) -> list[sql.File]:
-    if folder is None:
-        return []
-    names = sorted(entry.name for entry in folder.iterdir() if entry.name.endswith(".sql"))
-    numbers = [name[:4] for name in names]
-    for name in names:
-        if not _FILE.fullmatch(name) or numbers.count(name[:4]) > 1:
-            raise BadInput(
-                f"pack {pack}: {name} is not a numbered migration of its own", hint="0001_orders.sql, 0002_mails.sql, …"
-            )
-    return [sql.File(name=f"packs/{pack}/{name}", text=(folder / name).read_text()) for name in names]

@@ -1,7 +1,4 @@
-"""The embedded PostgreSQL: find its programs, keep one folder per instance, start, adopt and stop its server.
-
-No database driver lives here, and nothing about jobs: what comes out is an ``Endpoint`` that others connect to.
-"""
+"""The embedded PostgreSQL: its programs, its folder and its server."""
 
 from leasehold.postgres.account import Account, choose_account
 from leasehold.postgres.binaries import Binaries, find_binaries

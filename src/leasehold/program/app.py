@@ -23,28 +23,28 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from leasehold import tracing
-from leasehold.batches import BatchFunction, join_batches
-from leasehold.client import Backend, Client
-from leasehold.context import Context
-from leasehold.engine import foreign
-from leasehold.engine.database import Database
-from leasehold.engine.workers import introduce_kinds
+from leasehold.database import foreign_transaction
+from leasehold.database.database import Database
+from leasehold.engine.leases import register_kinds
 from leasehold.errors import BadInput, NotFound
-from leasehold.flows import Flow, Piece, Policy, Step, flow_of, step
-from leasehold.handlers import Function, Handler
+from leasehold.features.flows.model import Flow, Piece, Policy, Step, flow_of, step
 from leasehold.job import Enqueued, Job
+from leasehold.job_options import plain
+from leasehold.json_codec import decode, encode
 from leasehold.kinds import check_kind
 from leasehold.log import emit
-from leasehold.options import plain
-from leasehold.payload import decode, encode
+from leasehold.program.batches import BatchFunction, join_batches
+from leasehold.program.client import Backend, Client
+from leasehold.program.context import Context
+from leasehold.program.handler import Function, Handler
 from leasehold.settings import Settings, unknown_variables
 
 if TYPE_CHECKING:
-    from leasehold.net.fetch import Fetcher
-    from leasehold.net.objects import ObjectStore
-    from leasehold.net.robots import Robots
-    from leasehold.schedules import Schedule
-    from leasehold.secrets import Keys
+    from leasehold.features.blobs.object_store import ObjectStore
+    from leasehold.features.schedules.timing import Schedule
+    from leasehold.fetch.fetcher import Fetcher
+    from leasehold.fetch.robots import Robots
+    from leasehold.sealing import Keys
 
 #: ``async def timing(ctx, call_next): … return await call_next()``
 Middleware = Callable[[Context, Callable[[], Awaitable[Any]]], Awaitable[Any]]
@@ -123,7 +123,7 @@ class Leasehold:
         One of cron, every, at; zone, starts_at, ends_at, jitter, overlap, catch_up, catch_up_max, tick_as, tenant; and
         options of its jobs: queue, priority, attempts, timeout, tags, …
         """
-        from leasehold.schedules import Schedule  # here: most programs declare none
+        from leasehold.features.schedules.timing import Schedule  # here: most programs declare none
 
         kind = kind.kind if isinstance(kind, Kind) else kind
         schedule = Schedule.of(name, kind, payload, **given)
@@ -184,7 +184,7 @@ class Leasehold:
     def fetcher(self) -> "Fetcher":
         """The connections to the outside that all attempts of this process share; made at the first use."""
         if self._fetcher is None:
-            from leasehold.net.fetch import Fetcher  # here, as below: most programs ask nobody outside
+            from leasehold.fetch.fetcher import Fetcher  # here, as below: most programs ask nobody outside
 
             self._fetcher = Fetcher(self.settings)
         return self._fetcher
@@ -193,7 +193,7 @@ class Leasehold:
     def robots(self) -> "Robots":
         """What sites ask of programs, as far as this process knows."""
         if self._robots is None:
-            from leasehold.net.robots import Robots
+            from leasehold.fetch.robots import Robots
 
             self._robots = Robots(self.fetcher)
         return self._robots
@@ -202,7 +202,7 @@ class Leasehold:
     def objects(self) -> "ObjectStore | None":
         """Where bodies are kept, if that is not the database."""
         if self._objects is None and self.settings.objects_url:
-            from leasehold.net.objects import ObjectStore
+            from leasehold.features.blobs.object_store import ObjectStore
 
             self._objects = ObjectStore(self.settings)
         return self._objects
@@ -211,7 +211,7 @@ class Leasehold:
     def secret_keys(self) -> "Keys":
         """What tenants' secrets are sealed with."""
         if self._secret_keys is None:
-            from leasehold.engine.secrets import secret_keys
+            from leasehold.features.secrets.store import secret_keys
 
             self._secret_keys = secret_keys(self.settings)
         return self._secret_keys
@@ -266,7 +266,7 @@ class Leasehold:
         payloads, given = self.prepare(kind, values, options)
         if conn is not None:
             asked = self._foreign(kind, payloads, given, tenant, keys)
-            return await foreign.enqueue_async(conn, asked, schema=self.settings.schema)
+            return await foreign_transaction.enqueue_async(conn, asked, schema=self.settings.schema)
         backend = self._backend
         if backend is None or len(self.handlers) > self._introduced:
             backend = await self._open()
@@ -284,7 +284,9 @@ class Leasehold:
         built = flow_of(flow, name)
         if conn is None:
             return await (await self.client(tenant)).flows.start(built, prepare=self.prepare_one)
-        return await foreign.start_flow_async(conn, self.foreign_flow(built, tenant), schema=self.settings.schema)
+        return await foreign_transaction.start_flow_async(
+            conn, self.foreign_flow(built, tenant), schema=self.settings.schema
+        )
 
     async def client(self, tenant: str | UUID | None = None) -> Client:
         """One tenant's view of its jobs: get, list, cancel, retry, follow."""
@@ -344,7 +346,7 @@ class Leasehold:
 
     async def introduce(self, db: Database) -> None:
         """Tell the database of the handlers: a program may ask for work before its first worker has ever run."""
-        await introduce_kinds(db, self.queues, {kind: one.job_options for kind, one in self.handlers.items()})
+        await register_kinds(db, self.queues, {kind: one.job_options for kind, one in self.handlers.items()})
 
     async def close(self) -> None:
         if self._backend is not None:
@@ -477,7 +479,7 @@ class SyncLeasehold:
             return asyncio.run(self._on_its_own(kind, values, tenant=tenant, keys=keys, **options))
         payloads, prepared = self._app.prepare(kind, values, options)
         given = self._app._foreign(kind, payloads, prepared, tenant, keys)
-        return foreign.enqueue_sync(conn, given, schema=self._app.settings.schema)
+        return foreign_transaction.enqueue_sync(conn, given, schema=self._app.settings.schema)
 
     def start(
         self, flow: Flow | Piece, *, name: str = "flow", tenant: str | UUID | None = None, conn: Any = None
@@ -487,7 +489,7 @@ class SyncLeasehold:
         if conn is None:
             return asyncio.run(self._start_on_its_own(built, tenant))
         given = self._app.foreign_flow(built, tenant)
-        return foreign.start_flow_sync(conn, given, schema=self._app.settings.schema)
+        return foreign_transaction.start_flow_sync(conn, given, schema=self._app.settings.schema)
 
     async def _start_on_its_own(self, flow: Flow, tenant: str | UUID | None) -> UUID:
         async with Backend(self._app.settings) as backend:

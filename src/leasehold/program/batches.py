@@ -10,8 +10,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar, get_args, get_type_hints
 
-from leasehold.context import Context
 from leasehold.errors import BadInput
+from leasehold.program.context import Context
 
 P = TypeVar("P")
 

@@ -9,24 +9,26 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 from uuid import UUID
 
-from leasehold import payload, tracing
-from leasehold.engine import jobs, selections, tenants, workers
-from leasehold.engine.broker import Broker
-from leasehold.engine.connect import target
-from leasehold.engine.database import Database, Role
-from leasehold.engine.group_commit import GroupCommit
-from leasehold.engine.selections import Selection
-from leasehold.engine.wakeups import NEWS_SECONDS, Notifier, news_channel
+from leasehold import json_codec, tracing
+from leasehold.database.amqp_wakeups import Broker
+from leasehold.database.connect import target
+from leasehold.database.database import Database, Role
+from leasehold.database.wakeups import NEWS_SECONDS, Notifier, news_channel
+from leasehold.engine import jobs, leases
+from leasehold.engine.enqueue_batcher import GroupCommit
+from leasehold.features.jobs import store_bulk
+from leasehold.features.jobs.model import Selection
+from leasehold.features.tenants import store as tenants
 from leasehold.job import Attempt, Enqueued, Event, Job, LogLine, Reason, State
-from leasehold.options import plain
-from leasehold.payload import plain_options
+from leasehold.job_options import plain
+from leasehold.json_codec import plain_options
 from leasehold.settings import Settings
 
 if TYPE_CHECKING:
-    from leasehold.engine.flows import Flows
-    from leasehold.engine.gates import Gates
-    from leasehold.engine.schedules import Schedules
-    from leasehold.secrets import Keys
+    from leasehold.features.flows.store import Flows
+    from leasehold.features.limits.store import Gates
+    from leasehold.features.schedules.store import Schedules
+    from leasehold.sealing import Keys
 
 _FOLLOW_SECONDS = 0.1
 
@@ -68,14 +70,14 @@ class Backend:
     @property
     def is_development(self) -> bool:
         """Whether the installation is one that only this machine reaches, under no public name."""
-        from leasehold.net.address import is_loopback  # here: few programs ask
+        from leasehold.fetch.public_addresses import is_loopback  # here: few programs ask
 
         return self._settings.public_url is None and is_loopback(self._settings.host)
 
     @property
     def secret_keys(self) -> "Keys":
         """What tenants' secrets are sealed with."""
-        from leasehold.engine.secrets import secret_keys  # here: it loads a library of ciphers
+        from leasehold.features.secrets.store import secret_keys  # here: it loads a library of ciphers
 
         return secret_keys(self._settings)
 
@@ -99,7 +101,7 @@ class Backend:
         if tracing.is_on():
             made, woken = await self._enqueue_traced(tenant, kind, payloads, options, keys, queue)
         else:
-            text = payload.encode(options, what="options") if options else "{}"
+            text = json_codec.encode(options, what="options") if options else "{}"
             plain = keys is None and jobs.SPECIAL.isdisjoint(options)
             waits = jobs.LOCKING in options
             made, woken = await self._group.enqueue(
@@ -124,7 +126,7 @@ class Backend:
         queue: str,
     ) -> tuple[list[Enqueued], bool]:
         with tracing.span(f"enqueue {kind}", "producer", parent=options.get("traceparent"), leasehold__kind=kind):
-            text = payload.encode({**options, "traceparent": tracing.traceparent()}, what="options")
+            text = json_codec.encode({**options, "traceparent": tracing.traceparent()}, what="options")
             waits = jobs.LOCKING in options
             return await self._group.enqueue(tenant, kind, payloads, text, keys, queue=queue, waits=waits)
 
@@ -170,16 +172,16 @@ class Client:
         self, kind: str, values: Sequence[Any], *, keys: Sequence[str | None] | None = None, **options: Any
     ) -> list[Enqueued]:
         """Ask for one job for each value, all or none."""
-        payloads = [payload.encode({} if value is None else value) for value in values]
+        payloads = [json_codec.encode({} if value is None else value) for value in values]
         return await self.backend.enqueue(self.tenant_id, kind, payloads, plain(options), keys)
 
     async def require_kind(self, kind: str) -> None:
         """Refuse a kind that nobody handles, as far as the database knows."""
-        await workers.require_kinds(self._db, self.tenant_id, [kind])
+        await leases.require_kinds(self._db, self.tenant_id, [kind])
 
     async def emit(self, type_: str, subject_type: str, subject_id: str, data: Any = None) -> UUID:
         """Tell the tenant's endpoints that something happened; the event's id."""
-        from leasehold.engine import webhooks  # here, as below: most clients enqueue, and no more
+        from leasehold.features.webhooks import store as webhooks  # here, as below: most clients enqueue, and no more
 
         about = {"subject_type": subject_type, "subject_id": subject_id, "data": data}
         event = await webhooks.emit_event(self._db, self.tenant_id, type_, **about)
@@ -189,21 +191,21 @@ class Client:
     @property
     def schedules(self) -> "Schedules":
         """The tenant's schedules: put, add, edit, get, list, ticks, pause, resume, run, delete."""
-        from leasehold.engine.schedules import Schedules
+        from leasehold.features.schedules.store import Schedules
 
         return Schedules(self._db, self.tenant_id, self.backend.announce)
 
     @property
     def flows(self) -> "Flows":
         """The tenant's flows: start, get, list, steps, cancel, retry, events, wait; approvals and signals."""
-        from leasehold.engine.flows import Flows
+        from leasehold.features.flows.store import Flows
 
         return Flows(self._db, self.tenant_id, self.backend.announce)
 
     @property
     def gates(self) -> "Gates":
         """The tenant's gates: list, get, set, remove, hold, reset."""
-        from leasehold.engine.gates import Gates
+        from leasehold.features.limits.store import Gates
 
         return Gates(self._db, self.tenant_id)
 
@@ -228,16 +230,16 @@ class Client:
 
     async def count_to_act(self, action: str, **filters: Any) -> int:
         """How many jobs ``act_on_jobs`` would retry, cancel or delete now."""
-        return await selections.count_to_act(self._db, self.tenant_id, action, plain_options(filters))
+        return await store_bulk.count_to_act(self._db, self.tenant_id, action, plain_options(filters))
 
     async def select_jobs(self, action: str, **filters: Any) -> Selection:
         """The jobs that fit the filters of ``list_jobs`` now, counted, for ``act_on`` to act on within an hour."""
-        [selection] = await selections.select_jobs(self._db, self.tenant_id, action, plain_options(filters))
+        [selection] = await store_bulk.select_jobs(self._db, self.tenant_id, action, plain_options(filters))
         return selection
 
     async def act_on(self, selection: Selection, *, reason: str | None = None) -> Enqueued:
         """Retry, cancel or delete the selected jobs and no others: the job that does it."""
-        made, _ = await selections.begin(self._db, self.tenant_id, selection.selection_id, reason)
+        made, _ = await store_bulk.begin(self._db, self.tenant_id, selection.selection_id, reason)
         self.backend.announce()
         return made
 

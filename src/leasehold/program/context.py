@@ -12,22 +12,22 @@ from uuid import UUID
 
 from pydantic import TypeAdapter
 
-from leasehold import payload
+from leasehold import json_codec
 from leasehold.errors import TooLarge
 from leasehold.log import emit
-from leasehold.outcomes import Snooze, storable, words_of
+from leasehold.program.outcomes import Snooze, storable, words_of
 from leasehold.redact import redact
 
 if TYPE_CHECKING:
-    from leasehold.engine.bodies import Bodies, Body
-    from leasehold.engine.database import Database
-    from leasehold.engine.flows import Parent
-    from leasehold.flows import Flow, Piece
+    from leasehold.database.database import Database
+    from leasehold.features.blobs.store import Bodies, Body
+    from leasehold.features.flows.model import Flow, Parent, Piece
+    from leasehold.fetch.fetcher import Fetcher, Options
+    from leasehold.fetch.response import Fetched
+    from leasehold.fetch.urls import Url
     from leasehold.job import Enqueued
-    from leasehold.net.answer import Fetched
-    from leasehold.net.fetch import Fetcher, Options
-    from leasehold.net.urls import Url
-    from leasehold.secrets import Keys
+    from leasehold.program.transaction import AttemptTransaction
+    from leasehold.sealing import Keys
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -42,7 +42,7 @@ PATIENCE_S = 10.0
 _LEVELS = {"info": 20, "warning": 30, "error": 40}
 
 
-class Link(Protocol):
+class AttemptApi(Protocol):
     """How an attempt reaches the engine: straight from the worker, or over a pipe from a process of its own."""
 
     async def say(
@@ -55,9 +55,9 @@ class Link(Protocol):
         self, kind: str, values: Sequence[Any], *, keys: Sequence[str | None] | None, options: dict[str, Any]
     ) -> "list[Enqueued]": ...
 
-    def transaction(self) -> "AbstractAsyncContextManager[Transaction]": ...
+    def transaction(self) -> "AbstractAsyncContextManager[AttemptTransaction]": ...
 
-    async def emit(self, emitted: "Emitted") -> None: ...
+    async def emit(self, emitted: "PendingEvent") -> None: ...
 
     async def complete(self, result: str | None) -> None: ...
 
@@ -81,41 +81,8 @@ class Link(Protocol):
     def secret_keys(self) -> "Keys": ...
 
 
-class Transaction(Protocol):
-    """The handler's own rows, the jobs it enqueues and its outcome: committed together under its token, or not at all.
-
-    The tenant of the job is set, so row security of your own tables may ask for it. When the lease was lost meanwhile,
-    the end of the block raises LeaseLost and nothing was written.
-    """
-
-    async def execute(self, statement: str, *args: Any) -> str: ...
-
-    async def fetch(self, query: str, *args: Any) -> list[Any]: ...
-
-    async def fetchrow(self, query: str, *args: Any) -> Any: ...
-
-    async def fetchval(self, query: str, *args: Any) -> Any: ...
-
-    async def enqueue(self, kind: str, value: Any = None, *, key: str | None = None, **options: Any) -> "Enqueued": ...
-
-    async def emit(self, type_: str, subject_type: str, subject_id: str, data: Any = None) -> UUID:
-        """Tell the tenant's endpoints when this transaction commits, whatever becomes of the job; the event's id."""
-
-    async def start(self, flow: "Flow | Piece", *, name: str = "flow") -> UUID:
-        """Start a flow of its own when this transaction commits, whatever becomes of the job; the flow's id."""
-
-    async def add(self, part: "Flow | Piece") -> None:
-        """Add steps to the flow that this job is a step of; whatever waits for this job waits for them too.
-
-        Complete the job in the same transaction: otherwise a second attempt would add them again.
-        """
-
-    async def complete(self, result: R) -> R:
-        """End the job as succeeded with this result, in this transaction; give the result back to be returned."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Emitted:
+class PendingEvent:
     """An event for the tenant's endpoints that is told if its attempt succeeds."""
 
     type: str
@@ -124,7 +91,7 @@ class Emitted:
     data: str  # JSON
 
 
-class Signals:
+class CancellationSignals:
     """What the worker tells a running attempt. Read from any thread, set in the thread of the event loop."""
 
     __slots__ = ("_event", "cancelled", "changed", "timed_out")
@@ -203,8 +170,8 @@ class Context:
     timeout_s: float = 600.0
     traceparent: str | None = None
     resources: Mapping[str, Any] = field(default_factory=dict, repr=False)
-    link: Link = field(repr=False)
-    signals: Signals = field(default_factory=Signals, repr=False)
+    link: AttemptApi = field(repr=False)
+    signals: CancellationSignals = field(default_factory=CancellationSignals, repr=False)
     secrets: list[str] = field(default_factory=list, repr=False)  # used so far: kept out of all that is stored
     _log: Log | None = field(default=None, init=False, repr=False)
 
@@ -246,7 +213,7 @@ class Context:
         keys = None if key is None else [key]
         return (await self.link.enqueue(kind, [value], keys=keys, options=options))[0]
 
-    def transaction(self) -> "AbstractAsyncContextManager[Transaction]":
+    def transaction(self) -> "AbstractAsyncContextManager[AttemptTransaction]":
         """``async with ctx.transaction() as tx``: your rows, children and outcome commit together, or not at all."""
         return self.link.transaction()
 
@@ -255,8 +222,8 @@ class Context:
 
         In ``transaction()`` there is ``tx.emit``, for what is told with your own rows however the attempt ends.
         """
-        text = payload.encode(data, what="data")
-        await self.link.emit(Emitted(type=type_, subject_type=subject_type, subject_id=subject_id, data=text))
+        text = json_codec.encode(data, what="data")
+        await self.link.emit(PendingEvent(type=type_, subject_type=subject_type, subject_id=subject_id, data=text))
 
     async def fetch(
         self,
@@ -464,40 +431,62 @@ class SyncBodies:
 
 
 class SyncTransaction:
-    """The transaction of a sync handler: what ``Transaction`` has, as plain methods."""
+    """The transaction of a sync handler: what ``AttemptTransaction`` has, as plain methods."""
 
     __slots__ = ("_ctx", "inner")
 
-    def __init__(self, ctx: SyncContext, inner: Transaction) -> None:
+    def __init__(self, ctx: SyncContext, inner: "AttemptTransaction") -> None:
         self._ctx = ctx
         self.inner = inner
 
     def execute(self, statement: str, *args: Any) -> str:
-        return self._ctx.ask(_awaited(self.inner.execute(statement, *args)))
+        return self._ctx.ask(self.inner.execute(statement, *args))
 
     def fetch(self, query: str, *args: Any) -> list[Any]:
-        return self._ctx.ask(_awaited(self.inner.fetch(query, *args)))
+        return self._ctx.ask(self.inner.fetch(query, *args))
 
     def fetchrow(self, query: str, *args: Any) -> Any:
-        return self._ctx.ask(_awaited(self.inner.fetchrow(query, *args)))
+        return self._ctx.ask(self.inner.fetchrow(query, *args))
 
     def fetchval(self, query: str, *args: Any) -> Any:
-        return self._ctx.ask(_awaited(self.inner.fetchval(query, *args)))
+        return self._ctx.ask(self.inner.fetchval(query, *args))
 
     def enqueue(self, kind: str, value: Any = None, *, key: str | None = None, **options: Any) -> "Enqueued":
-        return self._ctx.ask(_awaited(self.inner.enqueue(kind, value, key=key, **options)))
+        return self._ctx.ask(self.inner.enqueue(kind, value, key=key, **options))
+
+    def enqueue_many(
+        self, kind: str, values: Sequence[Any], *, keys: Sequence[str | None] | None = None, **options: Any
+    ) -> "list[Enqueued]":
+        return self._ctx.ask(self.inner.enqueue_many(kind, values, keys=keys, **options))
 
     def emit(self, type_: str, subject_type: str, subject_id: str, data: Any = None) -> UUID:
-        return self._ctx.ask(_awaited(self.inner.emit(type_, subject_type, subject_id, data)))
+        return self._ctx.ask(self.inner.emit(type_, subject_type, subject_id, data))
 
     def start(self, flow: "Flow | Piece", *, name: str = "flow") -> UUID:
-        return self._ctx.ask(_awaited(self.inner.start(flow, name=name)))
+        return self._ctx.ask(self.inner.start(flow, name=name))
+
+    def put_secret(self, name: str, value: str) -> None:
+        self._ctx.ask(self.inner.put_secret(name, value))
+
+    def log(self, action: str, target: str, detail: Any = None) -> None:
+        self._ctx.ask(self.inner.log(action, target, detail))
 
     def add(self, part: "Flow | Piece") -> None:
-        self._ctx.ask(_awaited(self.inner.add(part)))
+        self._ctx.ask(self.inner.add(part))
 
     def complete(self, result: R) -> R:
-        return self._ctx.ask(_awaited(self.inner.complete(result)))
+        return self._ctx.ask(self.inner.complete(result))
+
+    def hold_body(self, name: str, digest: str, *, days: float) -> None:
+        self._ctx.ask(self.inner.hold_body(name, digest, days=days))
+
+    def keep_body(self, digest: str, *, days: float) -> bool:
+        return self._ctx.ask(self.inner.keep_body(digest, days=days))
+
+    def put_report(self, name: str, title: str, *, file_format: str, body: "Body", lines: int, days: float) -> datetime:
+        return self._ctx.ask(
+            self.inner.put_report(name, title, file_format=file_format, body=body, lines=lines, days=days)
+        )
 
 
 async def _awaited(awaitable: Awaitable[T]) -> T:
@@ -513,13 +502,13 @@ def log_fields(level: str, fields: dict[str, Any], secrets: Sequence[str]) -> st
             warnings.simplefilter("ignore")
             plain = TypeAdapter(dict[str, Any]).dump_python(fields, mode="json", fallback=str)
         plain = redact(plain, secrets=secrets)
-        text = payload.encode({"level": level, **plain}, what="log line")
+        text = json_codec.encode({"level": level, **plain}, what="log line")
         if len(text) > LOG_FIELDS:
             raise TooLarge(f"more than {LOG_FIELDS} characters")
         return text
     except Exception as problem:
         why = storable(redact(words_of(problem), secrets=secrets))[:200]
-        return payload.encode({"level": level, "fields": f"left out: {why}"}, what="log line")
+        return json_codec.encode({"level": level, "fields": f"left out: {why}"}, what="log line")
 
 
 def _is_beyond(fields: dict[str, Any], most: int) -> bool:

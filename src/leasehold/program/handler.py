@@ -13,12 +13,11 @@ from typing import Any
 
 from pydantic import PydanticUserError, TypeAdapter, ValidationError
 
-from leasehold import options as job_options
-from leasehold import payload
-from leasehold.context import Context, SyncContext
+from leasehold import job_options, json_codec
 from leasehold.errors import BadInput, TooLarge
 from leasehold.kinds import read_hints, require_context
-from leasehold.outcomes import InvalidPayload, InvalidResult, Snooze, words_of
+from leasehold.program.context import Context, SyncContext
+from leasehold.program.outcomes import InvalidPayload, InvalidResult, Snooze, words_of
 from leasehold.quick_json import QuickJson
 
 Function = Callable[..., Any]
@@ -26,10 +25,7 @@ Function = Callable[..., Any]
 #: How the worker runs the kind; SQL never hears of these.
 RUN_OPTIONS = ("isolate", "memory_mb", "soft_timeout")
 #: Options that are numbers; those whose names end in _s may be timedeltas too.
-_NUMBERS = frozenset({
-    "priority", "max_attempts", "retry_base_s", "retry_cap_s", "timeout_s", "delay_s", "key_window_s", "version",
-    "group_limit", "group_gap_s", "memory_mb", "soft_timeout",
-})  # fmt: skip
+_NUMBERS = job_options.NUMBERS | {"memory_mb", "soft_timeout"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,10 +81,10 @@ class Handler:
     def encode_payload(self, value: Any) -> str:
         """A payload as JSON text, checked against the handler's type before anybody waits for it."""
         if self._payload is None or value is None:
-            return payload.encode({} if value is None else value)
+            return json_codec.encode({} if value is None else value)
         checked = self._checked(value)
         quick = self._quick.text(checked) if self._quick else None
-        return quick or payload.encode(self._payload.serializer.to_python(checked, mode="json"))
+        return quick or json_codec.encode(self._payload.serializer.to_python(checked, mode="json"))
 
     def encode_payloads(self, values: Sequence[Any]) -> list[str]:
         """The same for many, which takes less for each."""
@@ -129,12 +125,12 @@ class Handler:
             return text
         if version > self.version:
             raise Snooze(f"the payload has version {version}, this program knows {self.version}", after=30.0)
-        value = payload.decode(text)
+        value = json_codec.decode(text)
         for step in range(version, self.version):
             if step not in self.upcasts:
                 raise InvalidPayload(f"the payload has version {step}, and nothing turns it into {step + 1}")
             value = self.upcasts[step](value)
-        return payload.encode(value)
+        return json_codec.encode(value)
 
     def encode_result(self, result: Any) -> str | None:
         if result is None:
@@ -142,7 +138,7 @@ class Handler:
         try:
             # A result of another type than annotated is kept as it is: the work is done, and typing is advice.
             plain = self._result.dump_python(result, mode="json", warnings=False)
-            return payload.encode(plain, what="result")
+            return json_codec.encode(plain, what="result")
         except (BadInput, TooLarge) as problem:
             raise InvalidResult(str(problem)) from None
         except Exception as problem:

@@ -13,7 +13,7 @@ from collections.abc import Collection
 from datetime import UTC, datetime
 from typing import Any
 
-from leasehold import payload
+from leasehold import json_codec
 from leasehold.errors import BadInput
 from leasehold.redact import redact
 
@@ -79,7 +79,7 @@ def describe(error: BaseException, *, secrets: Collection[str] = ()) -> str:
     }
     if isinstance(error, Outcome) and error.gate:
         told["gate_after_s"] = error.after  # SQL holds the job's gate for so long
-    return payload.encode(told, what="error")
+    return json_codec.encode(told, what="error")
 
 
 def _holds_gate(gate: bool, after: float | None) -> bool:

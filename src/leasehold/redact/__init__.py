@@ -1,15 +1,14 @@
-"""Masking of secrets in text and JSON-like values, before they are logged or stored.
+"""Mask secrets in texts and JSON-like values before they are logged or stored."""
 
-Pure: no clock, no files, no network. Four layers each name the parts of a text that are secret, and everything else
-is kept byte for byte:
-
-    literals   the job's own secrets, in every encoding they may travel in: the only layer that is complete
-    named      what follows a name that says secret: password=…, "apiKey": "…", Authorization: …, ?sig=…
-    formats    what is a secret by its own shape: provider tokens, JWTs, private keys, user:password@host
-    weak names random-looking values behind a name that only may say secret: softlayer_key = 3f…
-
-Every pattern is bounded, so the time grows with the length of the text and with nothing else.
-"""
+# Pure: no clock, no files, no network. Four layers each name the parts of a text that are secret, and everything else
+# is kept byte for byte:
+#
+#     literals   the job's own secrets, in every encoding they may travel in: the only layer that is complete
+#     named      what follows a name that says secret: password=…, "apiKey": "…", Authorization: …, ?sig=…
+#     formats    what is a secret by its own shape: provider tokens, JWTs, private keys, user:password@host
+#     weak names random-looking values behind a name that only may say secret: softlayer_key = 3f…
+#
+# Every pattern is bounded, so the time grows with the length of the text and with nothing else.
 
 import re
 from collections.abc import Collection, Mapping
@@ -23,7 +22,7 @@ from leasehold.redact.assignments import named_spans
 from leasehold.redact.credentials import credential_spans
 from leasehold.redact.formats import format_spans
 from leasehold.redact.literals import MIN_LITERAL, literal_spans, literals_of
-from leasehold.redact.marks import MASK, UNREADABLE, Span
+from leasehold.redact.mask import MASK, UNREADABLE, Span
 from leasehold.redact.names import MACHINE, NOTHING, weight
 from leasehold.redact.values import SMALL_NUMBER, says_nothing
 

@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from leasehold.redact.late import late
-from leasehold.redact.marks import Span
+from leasehold.redact.lazy_patterns import late
+from leasehold.redact.mask import Span
 from leasehold.redact.names import HUMAN, MACHINE, QUERY, WEAK, listed, weight
 from leasehold.redact.values import (
     SMALL_NUMBER,

@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterator
 
-from leasehold.redact.late import late
-from leasehold.redact.marks import Span
+from leasehold.redact.lazy_patterns import late
+from leasehold.redact.mask import Span
 from leasehold.redact.values import is_random, is_template, says_nothing
 
 

@@ -11,7 +11,7 @@ from functools import cache
 from itertools import groupby
 from typing import NamedTuple
 
-from leasehold.redact.marks import Span
+from leasehold.redact.mask import Span
 from leasehold.redact.values import UUID, X_RUN, is_user_and_password
 
 

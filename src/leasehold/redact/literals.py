@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from urllib.parse import quote, quote_plus
 
-from leasehold.redact.marks import MASK, Span
+from leasehold.redact.mask import MASK, Span
 
 #: A shorter secret would also hit ordinary words.
 MIN_LITERAL = 6

@@ -5,8 +5,8 @@ import math
 import re
 from collections import Counter
 
-from leasehold.redact.late import late
-from leasehold.redact.marks import MASK, UNREADABLE
+from leasehold.redact.lazy_patterns import late
+from leasehold.redact.mask import MASK, UNREADABLE
 from leasehold.redact.names import NOTHING, listed, weight
 
 UUID = "[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"

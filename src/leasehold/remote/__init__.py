@@ -1,7 +1,4 @@
-"""Leasehold over HTTP, for places without a database: ``Client``, ``AsyncClient`` and ``Worker``.
-
-Nothing here needs the database driver or anything else that is compiled: httpx2 and the standard library are enough.
-"""
+"""Leasehold over HTTP, for places without a database."""
 
 from leasehold.remote.client import AsyncClient, Client
 from leasehold.remote.context import Context, SyncContext

@@ -15,8 +15,8 @@ import httpx2
 
 from leasehold.errors import LeaseholdError
 from leasehold.job import Attempt, Enqueued, Event, Job, Queue, Reason, State
-from leasehold.remote import calls, values
-from leasehold.remote.http import Call, failed, lost, path, pauses
+from leasehold.remote import operations, values
+from leasehold.remote.connection import Call, failed, lost, path, pauses
 from leasehold.remote.sse import Message, Reader
 from leasehold.remote.values import Refused, Schedule
 
@@ -96,14 +96,14 @@ class Client:
 
     def enqueue(self, kind: str, value: Any = None, *, key: str | None = None, **options: Any) -> Enqueued:
         """Ask for a job. The same ``key`` of the same kind is the same job."""
-        return self.ask(calls.enqueue(kind, value, key, options))
+        return self.ask(operations.enqueue(kind, value, key, options))
 
     def batch(self, jobs: Sequence[Mapping[str, Any]], *, atomic: bool = True) -> list[Enqueued | Refused]:
         """Ask for up to 1000 jobs, each ``{"kind": …, "payload": …, "key": …}``: all or none, unless not ``atomic``."""
-        return self.ask(calls.batch(jobs, atomic=atomic))
+        return self.ask(operations.batch(jobs, atomic=atomic))
 
     def get(self, job_id: UUID | str) -> Job:
-        return self.ask(calls.get(job_id))
+        return self.ask(operations.get(job_id))
 
     def list_jobs(self, **filters: Any) -> Iterator[Job]:
         """The newest jobs first, without payloads and results, page by page as they are read.
@@ -112,26 +112,26 @@ class Client:
         """
         cursor: str | None = None
         while True:
-            found, cursor = self.ask(calls.page_of_jobs(filters, cursor))
+            found, cursor = self.ask(operations.page_of_jobs(filters, cursor))
             yield from found
             if cursor is None:
                 return
 
     def result(self, job_id: UUID | str) -> Any:
         """What the handler of a job that succeeded returned."""
-        return self.ask(calls.result(job_id))
+        return self.ask(operations.result(job_id))
 
     def attempts(self, job_id: UUID | str) -> list[Attempt]:
-        return self.ask(calls.attempts(job_id))
+        return self.ask(operations.attempts(job_id))
 
     def explain(self, job_id: UUID | str) -> list[Reason]:
         """Why the job is not running."""
-        return self.ask(calls.explain(job_id))
+        return self.ask(operations.explain(job_id))
 
     def events(self, job_id: UUID | str, *, after: int = 0) -> Iterator[Event]:
         """What has happened to a job so far."""
         while True:
-            found, more = self.ask(calls.page_of_events(job_id, after))
+            found, more = self.ask(operations.page_of_events(job_id, after))
             yield from found
             if not more:
                 return
@@ -139,15 +139,15 @@ class Client:
 
     def cancel(self, job_id: UUID | str, reason: str | None = None) -> State:
         """``canceled``, or ``running`` for one that runs: its worker is told."""
-        return self.ask(calls.cancel(job_id, reason))
+        return self.ask(operations.cancel(job_id, reason))
 
     def retry(self, job_id: UUID | str, run_at: datetime | None = None) -> State:
         """Give a failed, dead or canceled job a new budget of attempts."""
-        return self.ask(calls.retry(job_id, run_at))
+        return self.ask(operations.retry(job_id, run_at))
 
     def reschedule(self, job_id: UUID | str, run_at: datetime) -> State:
         """Move a job that waits to another time, or retry one that has ended then."""
-        return self.ask(calls.reschedule(job_id, run_at))
+        return self.ask(operations.reschedule(job_id, run_at))
 
     def follow(self, job_id: UUID | str, *, after: int = 0) -> Iterator[Event]:
         """Every event of a job after this number, as they come, until it has ended; goes on where a stream broke."""
@@ -162,25 +162,25 @@ class Client:
 
     def queues(self) -> list[Queue]:
         """All queues; for a key of the installation."""
-        return self.ask(calls.queues())
+        return self.ask(operations.queues())
 
     def list_schedules(self) -> Iterator[Schedule]:
         cursor: str | None = None
         while True:
-            found, cursor = self.ask(calls.page_of_schedules(cursor))
+            found, cursor = self.ask(operations.page_of_schedules(cursor))
             yield from found
             if cursor is None:
                 return
 
     def get_schedule(self, name: str) -> Schedule:
-        return self.ask(calls.get_schedule(name))
+        return self.ask(operations.get_schedule(name))
 
     def put_schedule(self, name: str, kind: str, value: Any = None, **options: Any) -> Schedule:
         """Make a schedule, or change it: ``cron="0 3 * * *", zone="Europe/Berlin"``, ``every_s=300`` or ``at=…``."""
-        return self.ask(calls.put_schedule(name, kind, value, options))
+        return self.ask(operations.put_schedule(name, kind, value, options))
 
     def delete_schedule(self, name: str) -> None:
-        self.ask(calls.delete_schedule(name))
+        self.ask(operations.delete_schedule(name))
 
     def _follow(self, job_id: UUID | str, after: int, *, until: float) -> Iterator[Event]:
         followed = _Followed(job_id, after)
@@ -261,14 +261,14 @@ class AsyncClient:
 
     async def enqueue(self, kind: str, value: Any = None, *, key: str | None = None, **options: Any) -> Enqueued:
         """Ask for a job. The same ``key`` of the same kind is the same job."""
-        return await self.ask(calls.enqueue(kind, value, key, options))
+        return await self.ask(operations.enqueue(kind, value, key, options))
 
     async def batch(self, jobs: Sequence[Mapping[str, Any]], *, atomic: bool = True) -> list[Enqueued | Refused]:
         """Ask for up to 1000 jobs, each ``{"kind": …, "payload": …, "key": …}``: all or none, unless not ``atomic``."""
-        return await self.ask(calls.batch(jobs, atomic=atomic))
+        return await self.ask(operations.batch(jobs, atomic=atomic))
 
     async def get(self, job_id: UUID | str) -> Job:
-        return await self.ask(calls.get(job_id))
+        return await self.ask(operations.get(job_id))
 
     async def list_jobs(self, **filters: Any) -> AsyncIterator[Job]:
         """The newest jobs first, without payloads and results, page by page as they are read.
@@ -277,7 +277,7 @@ class AsyncClient:
         """
         cursor: str | None = None
         while True:
-            found, cursor = await self.ask(calls.page_of_jobs(filters, cursor))
+            found, cursor = await self.ask(operations.page_of_jobs(filters, cursor))
             for job in found:
                 yield job
             if cursor is None:
@@ -285,19 +285,19 @@ class AsyncClient:
 
     async def result(self, job_id: UUID | str) -> Any:
         """What the handler of a job that succeeded returned."""
-        return await self.ask(calls.result(job_id))
+        return await self.ask(operations.result(job_id))
 
     async def attempts(self, job_id: UUID | str) -> list[Attempt]:
-        return await self.ask(calls.attempts(job_id))
+        return await self.ask(operations.attempts(job_id))
 
     async def explain(self, job_id: UUID | str) -> list[Reason]:
         """Why the job is not running."""
-        return await self.ask(calls.explain(job_id))
+        return await self.ask(operations.explain(job_id))
 
     async def events(self, job_id: UUID | str, *, after: int = 0) -> AsyncIterator[Event]:
         """What has happened to a job so far."""
         while True:
-            found, more = await self.ask(calls.page_of_events(job_id, after))
+            found, more = await self.ask(operations.page_of_events(job_id, after))
             for event in found:
                 yield event
             if not more:
@@ -306,15 +306,15 @@ class AsyncClient:
 
     async def cancel(self, job_id: UUID | str, reason: str | None = None) -> State:
         """``canceled``, or ``running`` for one that runs: its worker is told."""
-        return await self.ask(calls.cancel(job_id, reason))
+        return await self.ask(operations.cancel(job_id, reason))
 
     async def retry(self, job_id: UUID | str, run_at: datetime | None = None) -> State:
         """Give a failed, dead or canceled job a new budget of attempts."""
-        return await self.ask(calls.retry(job_id, run_at))
+        return await self.ask(operations.retry(job_id, run_at))
 
     async def reschedule(self, job_id: UUID | str, run_at: datetime) -> State:
         """Move a job that waits to another time, or retry one that has ended then."""
-        return await self.ask(calls.reschedule(job_id, run_at))
+        return await self.ask(operations.reschedule(job_id, run_at))
 
     async def follow(self, job_id: UUID | str, *, after: int = 0) -> AsyncIterator[Event]:
         """Every event of a job after this number, as they come, until it has ended; goes on where a stream broke."""
@@ -337,26 +337,26 @@ class AsyncClient:
 
     async def queues(self) -> list[Queue]:
         """All queues; for a key of the installation."""
-        return await self.ask(calls.queues())
+        return await self.ask(operations.queues())
 
     async def list_schedules(self) -> AsyncIterator[Schedule]:
         cursor: str | None = None
         while True:
-            found, cursor = await self.ask(calls.page_of_schedules(cursor))
+            found, cursor = await self.ask(operations.page_of_schedules(cursor))
             for schedule in found:
                 yield schedule
             if cursor is None:
                 return
 
     async def get_schedule(self, name: str) -> Schedule:
-        return await self.ask(calls.get_schedule(name))
+        return await self.ask(operations.get_schedule(name))
 
     async def put_schedule(self, name: str, kind: str, value: Any = None, **options: Any) -> Schedule:
         """Make a schedule, or change it: ``cron="0 3 * * *", zone="Europe/Berlin"``, ``every_s=300`` or ``at=…``."""
-        return await self.ask(calls.put_schedule(name, kind, value, options))
+        return await self.ask(operations.put_schedule(name, kind, value, options))
 
     async def delete_schedule(self, name: str) -> None:
-        await self.ask(calls.delete_schedule(name))
+        await self.ask(operations.delete_schedule(name))
 
     async def _stream(self, followed: _Followed) -> AsyncIterator[Event]:
         """Events until the stream ends, for whatever reason."""

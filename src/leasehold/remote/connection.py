@@ -22,7 +22,7 @@ from leasehold.errors import (
     Unreachable,
     WorkerLost,
 )
-from leasehold.payload import plain_options
+from leasehold.json_codec import plain_options
 
 T = TypeVar("T")
 

@@ -8,13 +8,13 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from leasehold.job import Enqueued, Grant
+from leasehold.job import ClaimedJob, Enqueued
 from leasehold.log import emit
-from leasehold.outcomes import storable
+from leasehold.program.outcomes import storable
 from leasehold.redact import redact
-from leasehold.remote import calls
+from leasehold.remote import operations
 from leasehold.remote.client import AsyncClient, Client
-from leasehold.remote.http import Call
+from leasehold.remote.connection import Call
 
 #: As for handlers that have a database; how many lines are kept is for the server to say.
 LOG_FIELDS = 16_000
@@ -24,7 +24,7 @@ _LEVELS = {"info": 20, "warning": 30, "error": 40}
 class Attempt:
     """What both contexts share: the grant, what the worker told it, and how what is said becomes a call."""
 
-    def __init__(self, grant: Grant, worker_id: str, move_timeout: Callable[[float], object]) -> None:
+    def __init__(self, grant: ClaimedJob, worker_id: str, move_timeout: Callable[[float], object]) -> None:
         self.grant = grant
         self.worker_id = worker_id
         self.move_timeout = move_timeout  # to so many seconds from now; from any thread
@@ -45,10 +45,10 @@ class Attempt:
         return self._say({"type": "log", "level": level, "message": text, "fields": _plain(fields)})
 
     def extend(self, seconds: float) -> Call[datetime]:
-        return calls.extend(self.worker_id, self.grant.token, seconds)
+        return operations.extend(self.worker_id, self.grant.token, seconds)
 
     def _say(self, said: Mapping[str, Any]) -> Call[None]:
-        return calls.say(self.worker_id, {"token": str(self.grant.token), **said})
+        return operations.say(self.worker_id, {"token": str(self.grant.token), **said})
 
 
 class _Facts:

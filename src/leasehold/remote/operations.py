@@ -5,13 +5,13 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID, uuid4
 
-from leasehold import payload
+from leasehold import json_codec
 from leasehold.errors import BadInput
-from leasehold.job import Attempt, Enqueued, Event, Grant, Job, Queue, Reason, State
-from leasehold.options import plain
-from leasehold.payload import plain_options
+from leasehold.job import Attempt, ClaimedJob, Enqueued, Event, Job, Queue, Reason, State
+from leasehold.job_options import plain
+from leasehold.json_codec import plain_options
 from leasehold.remote import values
-from leasehold.remote.http import Call, of_item, path
+from leasehold.remote.connection import Call, of_item, path
 from leasehold.remote.values import Refused, Schedule
 
 
@@ -122,7 +122,7 @@ def register(body: Mapping[str, Any]) -> Call[dict[str, Any]]:
     return Call(method="POST", path=path("workers"), json=plain_options(body), read=dict)
 
 
-def claim(worker: str, n: int, held: Sequence[int], wait_s: float) -> Call[list[Grant]]:
+def claim(worker: str, n: int, held: Sequence[int], wait_s: float) -> Call[list[ClaimedJob]]:
     return Call(
         method="POST",
         path=path("workers", worker, "claim"),
@@ -187,7 +187,7 @@ def _move(job_id: UUID | str, what: str, body: Mapping[str, Any]) -> Call[State]
 
 def _job(kind: str, value: Any, key: str | None, options: Mapping[str, Any]) -> dict[str, Any]:
     body = {"kind": kind, "payload": {} if value is None else value, **plain({"key": key, **options})}
-    payload.encode(body)  # says what is wrong with it, before a server does
+    json_codec.encode(body)  # says what is wrong with it, before a server does
     return body
 
 

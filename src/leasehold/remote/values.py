@@ -6,7 +6,7 @@ from typing import Any, TypeVar, get_args, get_type_hints
 from uuid import UUID
 
 from leasehold.errors import LeaseholdError
-from leasehold.job import Attempt, Event, Grant, Job, State
+from leasehold.job import Attempt, ClaimedJob, Event, Job, State
 
 T = TypeVar("T")
 
@@ -55,10 +55,10 @@ def attempt(data: dict[str, Any]) -> Attempt:
     return read(Attempt, data)
 
 
-def grant(data: dict[str, Any]) -> Grant:
+def grant(data: dict[str, Any]) -> ClaimedJob:
     """Its payload stays as it is: decoded."""
     ids = {name: UUID(data[name]) for name in ("job_id", "tenant_id")}
-    return Grant(**{name: data[name] for name in Grant._fields} | ids | {"token": int(data["token"])})
+    return ClaimedJob(**{name: data[name] for name in ClaimedJob._fields} | ids | {"token": int(data["token"])})
 
 
 _known: dict[type, dict[str, Any]] = {}

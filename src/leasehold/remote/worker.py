@@ -21,14 +21,14 @@ from contextvars import copy_context
 from enum import StrEnum
 from typing import Any, TypeVar
 
-from leasehold import log, payload
-from leasehold.blocked import LOOK_SECONDS, LoopWatch
+from leasehold import json_codec, log
 from leasehold.errors import BadInput, LeaseholdError, LeaseLost, NotAllowed, TooLarge, Unreachable, WorkerLost
-from leasehold.job import Grant
+from leasehold.job import ClaimedJob
 from leasehold.kinds import check_kind, read_hints, require_context
+from leasehold.loop_watch import LOOK_SECONDS, LoopWatch
 from leasehold.outage import Outage
-from leasehold.outcomes import Cancel, Fail, InvalidPayload, InvalidResult, Retry, Snooze, describe
-from leasehold.remote import calls
+from leasehold.program.outcomes import Cancel, Fail, InvalidPayload, InvalidResult, Retry, Snooze, describe
+from leasehold.remote import operations
 from leasehold.remote.client import AsyncClient, Client
 from leasehold.remote.context import Attempt, Context, SyncContext
 
@@ -65,16 +65,16 @@ class _Handler:
 class _Execution:
     """An attempt while it runs."""
 
-    def __init__(self, grant: Grant, handler: _Handler, worker_id: str, loop: asyncio.AbstractEventLoop) -> None:
-        self.attempt = Attempt(grant, worker_id, lambda seconds: loop.call_soon_threadsafe(self.time_out_in, seconds))
-        self.grant = grant
+    def __init__(self, job: ClaimedJob, handler: _Handler, worker_id: str, loop: asyncio.AbstractEventLoop) -> None:
+        self.attempt = Attempt(job, worker_id, lambda seconds: loop.call_soon_threadsafe(self.time_out_in, seconds))
+        self.job = job
         self.handler = handler
         self.started_at = time.monotonic()
         self.stop: Stop | None = None
         self.task: asyncio.Task[None] | None = None
         self.timers: list[asyncio.TimerHandle] = []
         self._loop = loop
-        self._timeout = loop.call_later(grant.timeout_s, self.interrupt, Stop.TIMED_OUT)
+        self._timeout = loop.call_later(job.timeout_s, self.interrupt, Stop.TIMED_OUT)
 
     @property
     def times_out_at(self) -> float:
@@ -99,14 +99,14 @@ class _Execution:
             self.task.cancel()
 
     def log_fields(self) -> dict[str, Any]:
-        grant = self.grant
-        trace_id = grant.traceparent.split("-")[1] if grant.traceparent and grant.traceparent.count("-") == 3 else None
+        job = self.job
+        trace_id = job.traceparent.split("-")[1] if job.traceparent and job.traceparent.count("-") == 3 else None
         return {
             "worker_id": self.attempt.worker_id,
-            "job_id": grant.job_id,
-            "kind": grant.kind,
-            "tenant_id": grant.tenant_id,
-            "attempt": grant.attempt,
+            "job_id": job.job_id,
+            "kind": job.kind,
+            "tenant_id": job.tenant_id,
+            "attempt": job.attempt,
             "trace_id": trace_id,
         }
 
@@ -231,11 +231,11 @@ class Worker:
 
     async def _register(self, *, tries: int | None = None) -> None:
         for old in self._old_ids:  # what we let go and nobody has taken yet is free at once
-            await self._client.ask(calls.stop(old))
+            await self._client.ask(operations.stop(old))
         self._old_ids.clear()
         since = time.monotonic()
         made = await self._client.ask(
-            calls.register(
+            operations.register(
                 {
                     "name": self.name,
                     "version": self._version,
@@ -279,14 +279,14 @@ class Worker:
         worker_id = self.worker_id
         assert worker_id is not None
         held = [*self._running, *self._ended]
-        claim = self._client.ask(calls.claim(worker_id, free, held, _WAIT_SECONDS), tries=1)
-        grants = await self._unless(claim, self._stopping, self._lost)
-        if grants is None:
+        claim = self._client.ask(operations.claim(worker_id, free, held, _WAIT_SECONDS), tries=1)
+        claimed = await self._unless(claim, self._stopping, self._lost)
+        if claimed is None:
             return
         self._outage.end()
-        for grant in grants:
+        for job in claimed:
             if worker_id == self.worker_id:  # else we were declared lost meanwhile, and so are these
-                self._start(grant, worker_id)
+                self._start(job, worker_id)
 
     async def _unless(self, call: Coroutine[Any, Any, T], *events: asyncio.Event) -> T | None:
         """What the call gives, or None as soon as one of these events comes first."""
@@ -316,14 +316,14 @@ class Worker:
 
     # -- run ----------------------------------------------------------------------------------------------------
 
-    def _start(self, grant: Grant, worker_id: str) -> None:
-        handler = self._handlers.get(grant.kind)
+    def _start(self, job: ClaimedJob, worker_id: str) -> None:
+        handler = self._handlers.get(job.kind)
         if handler is None:
-            log.emit("unknown kind", level=logging.WARNING, kind=grant.kind, known=sorted(self._handlers))
-            self._end(grant, {"outcome": "released", "delay_s": _LATER_SECONDS * random.uniform(0.8, 1.2)})
+            log.emit("unknown kind", level=logging.WARNING, kind=job.kind, known=sorted(self._handlers))
+            self._end(job, {"outcome": "released", "delay_s": _LATER_SECONDS * random.uniform(0.8, 1.2)})
             return
-        execution = _Execution(grant, handler, worker_id, self._loop)
-        self._running[grant.token] = execution
+        execution = _Execution(job, handler, worker_id, self._loop)
+        self._running[job.token] = execution
         execution.task = asyncio.create_task(self._attempt(execution))
 
     async def _attempt(self, execution: _Execution) -> None:
@@ -338,11 +338,11 @@ class Worker:
                 ended = _judge(execution, error)
         finally:
             execution.end()
-            self._running.pop(execution.grant.token, None)
+            self._running.pop(execution.job.token, None)
             if execution.stop is Stop.LOST:
                 ended = None
             if ended:
-                self._end(execution.grant, ended)
+                self._end(execution.job, ended)
             self._room.set()
         outcome = ended["outcome"] if ended else "dropped"
         level = logging.DEBUG if outcome == "succeeded" else logging.INFO
@@ -350,17 +350,17 @@ class Worker:
         log.emit("attempt ended", level=level, outcome=outcome, duration_ms=round(took * 1000, 1))
 
     def _call(self, execution: _Execution) -> Awaitable[Any]:
-        handler, grant = execution.handler, execution.grant
-        if grant.version > handler.version:
-            raise Snooze(f"the payload has version {grant.version}, this program knows {handler.version}", after=30.0)
-        arguments = (_payload(handler, grant.payload),) if handler.with_payload else ()
+        handler, job = execution.handler, execution.job
+        if job.version > handler.version:
+            raise Snooze(f"the payload has version {job.version}, this program knows {handler.version}", after=30.0)
+        arguments = (_payload(handler, job.payload),) if handler.with_payload else ()
         if handler.blocking:
             return _in_thread(handler.function, SyncContext(execution.attempt, self._sync), *arguments)
         call: Coroutine[Any, Any, Any] = handler.function(Context(execution.attempt, self._client), *arguments)
         return call
 
-    def _end(self, grant: Grant, ended: Mapping[str, Any]) -> None:
-        self._ended[grant.token] = {"job_id": str(grant.job_id), "token": str(grant.token), **ended}
+    def _end(self, job: ClaimedJob, ended: Mapping[str, Any]) -> None:
+        self._ended[job.token] = {"job_id": str(job.job_id), "token": str(job.token), **ended}
         self._news.set()
 
     # -- report -------------------------------------------------------------------------------------------------
@@ -382,7 +382,7 @@ class Worker:
         """Say how attempts ended. They stay with us until there is an answer: a report may come twice."""
         batch = dict(list(self._ended.items())[:_MOST_REPORTS])
         try:
-            items = await self._client.ask(calls.finish(str(self.worker_id), [*batch.values()]))
+            items = await self._client.ask(operations.finish(str(self.worker_id), [*batch.values()]))
         except TooLarge:
             items = [await self._report_one(one) for one in batch.values()]
         self._outage.end()
@@ -400,7 +400,7 @@ class Worker:
 
     async def _report_one(self, ended: Mapping[str, Any]) -> dict[str, Any]:
         try:
-            return (await self._client.ask(calls.finish(str(self.worker_id), [ended])))[0]
+            return (await self._client.ask(operations.finish(str(self.worker_id), [ended])))[0]
         except TooLarge as problem:
             return {"token": ended["token"], "code": "invalid", "detail": str(problem)}
 
@@ -422,7 +422,7 @@ class Worker:
             return min(1.0, self._lease_s / 10)
         try:
             # One that hangs must leave time for others before the lease is over.
-            cancel, lost = self._sync.ask(calls.beat(worker_id, list(self._running), self._lease_s / 6), tries=1)
+            cancel, lost = self._sync.ask(operations.beat(worker_id, list(self._running), self._lease_s / 6), tries=1)
         except WorkerLost as problem:
             self._tell(self._lose, worker_id, str(problem))
         except LeaseholdError as problem:
@@ -441,7 +441,7 @@ class Worker:
     def _heard(self, cancel: set[int], lost: set[int]) -> None:
         for token in lost:
             if execution := self._running.get(token):
-                log.emit("lease lost", level=logging.WARNING, job_id=execution.grant.job_id)
+                log.emit("lease lost", level=logging.WARNING, job_id=execution.job.job_id)
                 execution.interrupt(Stop.LOST)
         for token in cancel:
             execution = self._running.get(token)
@@ -487,7 +487,7 @@ class Worker:
         try:
             if self._ended:
                 await self._report()
-            released = await self._client.ask(calls.stop(self.worker_id), tries=2)
+            released = await self._client.ask(operations.stop(self.worker_id), tries=2)
             log.emit("worker stopped", worker=self.name, released=released)
         except LeaseholdError as problem:
             log.emit("worker stopped without goodbye", level=logging.WARNING, worker=self.name, problem=problem)
@@ -519,7 +519,7 @@ def _judge(execution: _Execution, error: BaseException) -> dict[str, Any] | None
         case Stop.CANCELED:
             return {"outcome": "canceled"}
         case Stop.TIMED_OUT:
-            late = TimeoutError(f"took longer than {execution.grant.timeout_s:g} s")
+            late = TimeoutError(f"took longer than {execution.job.timeout_s:g} s")
             return {"outcome": "errored", "error": _described(late)}
     if isinstance(error, asyncio.CancelledError) and execution.attempt.cancelled.is_set():
         return {"outcome": "canceled"}
@@ -543,7 +543,7 @@ def _storable(result: Any) -> Any:
     """A result as JSON has it."""
     plain = dataclasses.asdict(result) if dataclasses.is_dataclass(result) and not isinstance(result, type) else result
     try:
-        return json.loads(payload.encode(plain, what="result"))
+        return json.loads(json_codec.encode(plain, what="result"))
     except (BadInput, TooLarge) as problem:
         raise InvalidResult(str(problem)) from None
 

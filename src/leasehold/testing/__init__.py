@@ -1,8 +1,4 @@
-"""For the tests of programs that use Leasehold: a real PostgreSQL, a fresh database for each test, a clock to move.
-
-``pip install leasehold`` brings the pytest fixtures ``leasehold`` (a Kit) and ``leasehold_server``; nothing is imported
-or started before a test asks for one of them. How to use it: docs/howto/test-your-handlers.md.
-"""
+"""A real PostgreSQL for the tests of programs that use Leasehold."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any

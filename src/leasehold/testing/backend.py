@@ -12,11 +12,11 @@ from uuid import UUID
 
 import asyncpg
 
-from leasehold.client import Backend
+from leasehold.database.connect import target
+from leasehold.database.database import Database, Role
 from leasehold.engine import jobs
-from leasehold.engine.connect import target
-from leasehold.engine.database import Database, Role
 from leasehold.job import Enqueued
+from leasehold.program.client import Backend
 from leasehold.settings import Settings
 
 
@@ -43,8 +43,13 @@ class BriefDatabase(Database):
             return await once.call_long(function, *args)
 
     @asynccontextmanager
-    async def transaction(self, *, tenant: UUID | None = None) -> AsyncIterator[asyncpg.Connection]:
-        async with Database(self.target, connections=1) as once, once.transaction(tenant=tenant) as connection:
+    async def transaction(
+        self, *, tenant: UUID | None = None, actor: str | None = None
+    ) -> AsyncIterator[asyncpg.Connection]:
+        async with (
+            Database(self.target, connections=1) as once,
+            once.transaction(tenant=tenant, actor=actor) as connection,
+        ):
             yield connection
 
 

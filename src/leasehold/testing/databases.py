@@ -4,15 +4,16 @@ import asyncio
 import threading
 import uuid
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Collection, Coroutine
 from importlib.resources import files
+from itertools import chain
 from typing import Any, TypeVar
 from urllib.parse import urlsplit, urlunsplit
 
 import asyncpg
 
-from leasehold.engine.driver import BY_HAND, Connection, connect
-from leasehold.engine.translate import translated
+from leasehold.database.connection import BY_HAND, Connection, connect
+from leasehold.database.errors import translated
 
 T = TypeVar("T")
 
@@ -29,6 +30,7 @@ class Databases:
         self._template = template
         self._free: list[str] = []
         self._connections: dict[str, list[Connection]] = defaultdict(list)
+        self._resetting: dict[str, Connection] = {}
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="leasehold-testing", daemon=True)
         self._thread.start()
@@ -41,12 +43,16 @@ class Databases:
         await administer(self._admin_url, f'create database "{name}" template "{self._template}" strategy file_copy')
         return name
 
-    async def give_back(self, name: str) -> None:
-        """Ends what still uses the database. It is handed out again if it could be reset, else dropped."""
-        if await self._in_thread(self._reset(name)):
+    async def give_back(self, name: str, *, spare: Collection[int] = ()) -> bool:
+        """End what uses the database, but for these processes of its server; whether it could be reset.
+
+        Then it is handed out again, else it is dropped.
+        """
+        if await self._in_thread(self._reset(name, spare)):
             self._free.append(name)
-        else:
-            await administer(self._admin_url, f'drop database "{name}" with (force)')
+            return True
+        await administer(self._admin_url, f'drop database "{name}" with (force)')
+        return False
 
     async def run(self, name: str, work: Callable[[Connection], Awaitable[T]]) -> T:
         """Let the administrator do this work in a database."""
@@ -73,22 +79,31 @@ class Databases:
             if not connection.is_closed():
                 self._connections[name].append(connection)
 
-    async def _reset(self, name: str) -> bool:
-        """Whether the database equals its template again; one connection to it is kept then."""
+    async def _reset(self, name: str, spare: Collection[int]) -> bool:
+        """Whether the database equals its template again; the administrator's connections to it are kept then."""
         kept = [one for one in self._connections.pop(name, []) if not one.is_closed()]
-        *others, connection = kept or [await _connect(at(self._admin_url, name))]
-        for other in others:
-            await other.close()
-        if await _reset(connection):
-            self._connections[name].append(connection)
+        resetting = self._resetting.pop(name, None)
+        if resetting is None or resetting.is_closed():
+            resetting = await _connect(at(self._admin_url, name))
+            # A change of this forgets all plans of a connection, so it has one of its own.
+            await resetting.execute("set session_replication_role = replica")
+        for one in kept:
+            await one.execute(f"{one.get_reset_query()}; discard temp")
+        try:
+            pids = [*spare, *(one.get_server_pid() for one in kept)]
+            is_reset = await resetting.fetchval("select leasehold_reset.reset($1)", pids)
+        except asyncpg.InvalidSchemaNameError:
+            is_reset = False  # see enable_reset
+        if is_reset:
+            self._connections[name], self._resetting[name] = kept, resetting
             return True
-        await connection.close()
+        for one in (*kept, resetting):
+            await one.close()
         return False
 
     async def _disconnect(self) -> None:
-        for connections in self._connections.values():
-            for connection in connections:
-                connection.terminate()  # without a word: the server may be gone
+        for connection in (*chain(*self._connections.values()), *self._resetting.values()):
+            connection.terminate()  # without a word: the server may be gone
         await asyncio.sleep(0)  # for the transports
 
 
@@ -101,15 +116,6 @@ async def enable_reset(template_url: str) -> None:
             await connection.execute("select leasehold_reset.keep()")
     finally:
         await connection.close()
-
-
-async def _reset(connection: Connection) -> bool:
-    await connection.reset()
-    await connection.execute("discard temp")
-    try:
-        return bool(await connection.fetchval("select leasehold_reset.reset()"))
-    except asyncpg.InvalidSchemaNameError:
-        return False  # the administrator is no superuser, see enable_reset
 
 
 async def administer(admin_url: str, statement: str) -> None:

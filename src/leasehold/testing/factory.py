@@ -4,14 +4,15 @@ from collections.abc import Callable, Coroutine
 from typing import Any
 from uuid import UUID
 
-from leasehold import payload
-from leasehold.client import Client
-from leasehold.engine import jobs, tenants, workers
-from leasehold.engine.database import Database
+from leasehold import json_codec
+from leasehold.database.database import Database
+from leasehold.engine import jobs, leases
 from leasehold.errors import BadInput, Conflict
-from leasehold.job import Ended, Grant, Job, State
-from leasehold.outcomes import describe
-from leasehold.testing import look
+from leasehold.features.tenants import store as tenants
+from leasehold.job import AttemptOutcome, ClaimedJob, Job, State
+from leasehold.program.client import Client
+from leasehold.program.outcomes import describe
+from leasehold.testing import selection
 
 _LATER_SECONDS = 3600.0
 #: The worker of the factory says nothing after it has begun; its leases shall stay.
@@ -35,7 +36,9 @@ class Factory:
         job_id = await self._enqueue(kind, value, options)
         ends: dict[State, Callable[[], Coroutine[Any, Any, object]]] = {
             State.RUNNING: lambda: self._claim(job_id),
-            State.SUCCEEDED: lambda: self._finish(job_id, "succeeded", result=payload.encode(look.plain(result))),
+            State.SUCCEEDED: lambda: self._finish(
+                job_id, "succeeded", result=json_codec.encode(selection.plain(result))
+            ),
             State.FAILED: lambda: self._finish(job_id, "failed", error=describe(RuntimeError(error))),
             State.DEAD: lambda: self._use_up(job_id, error),
             State.CANCELED: lambda: self._client.cancel(job_id, error),
@@ -50,7 +53,7 @@ class Factory:
     async def _enqueue(self, kind: str, value: Any, options: dict[str, Any]) -> UUID:
         if "queue" in options:
             await tenants.create_queue(self._db, options["queue"])
-        made = await self._client.enqueue(kind, look.plain(value), **options)
+        made = await self._client.enqueue(kind, selection.plain(value), **options)
         if not made.created:
             raise BadInput(f"there is a job with the key {options.get('key')!r} already")
         return made.job_id
@@ -62,19 +65,21 @@ class Factory:
 
     async def _finish(self, job_id: UUID, outcome: str, **end: Any) -> None:
         grant = await self._claim(job_id)
-        await jobs.finish(self._db, [Ended(token=grant.token, outcome=outcome, **end)])
+        await jobs.finish(self._db, [AttemptOutcome(token=grant.token, outcome=outcome, **end)])
 
-    async def _claim(self, job_id: UUID) -> Grant:
+    async def _claim(self, job_id: UUID) -> ClaimedJob:
         """Take this very job. Nobody can choose, so what comes before it in its queue is taken too, and given back."""
         job = await self._client.get(job_id)
-        worker = await workers.register_worker(
+        worker = await leases.register_worker(
             self._db, name="factory", version="0", queues=[job.queue], kinds={}, slots=1, lease_s=_SILENCE_SECONDS
         )
-        taken: list[Grant] = []
+        taken: list[ClaimedJob] = []
         while not taken or taken[-1].job_id != job_id:
             claimed = await jobs.claim(self._db, worker, [job.queue], 1)
             if not claimed:
                 raise Conflict(f"{job_id} cannot be claimed", hint="is its queue paused, or is it for later?")
             taken += claimed
-        await jobs.finish(self._db, [Ended(token=one.token, outcome="released", delay_s=0.0) for one in taken[:-1]])
+        await jobs.finish(
+            self._db, [AttemptOutcome(token=one.token, outcome="released", delay_s=0.0) for one in taken[:-1]]
+        )
         return taken[-1]

@@ -17,12 +17,13 @@ from dataclasses import asdict
 from importlib.resources import files
 from pathlib import Path
 
-from leasehold import packs
-from leasehold.engine import migrate, tenants
-from leasehold.engine.connect import target
-from leasehold.engine.database import Database, Role
-from leasehold.engine.driver import BY_HAND, connect
+from leasehold.database import migrate
+from leasehold.database.connect import target
+from leasehold.database.connection import BY_HAND, connect
+from leasehold.database.database import Database, Role
 from leasehold.errors import LeaseholdError
+from leasehold.features.tenants import store as tenants
+from leasehold.plugins import discovery
 from leasehold.postgres import Home, Server, ephemeral_home
 from leasehold.settings import Settings
 from leasehold.testing.databases import administer, enable_reset
@@ -53,7 +54,7 @@ def _throw_away_server() -> Iterator[TemplateServer]:
         endpoint = Server(home.path, pg_bin=Settings.from_env().pg_bin, ephemeral=True, options=_OPTIONS).start()
         passwords = {str(role): home.secret(role) for role in Role}
         server = TemplateServer(admin_url=endpoint.url(), template="template_leasehold", passwords=passwords)
-        asyncio.run(_make_template(server))
+        asyncio.run(make_template(server))
         yield server
     finally:
         home.wipe()  # stops the server, too
@@ -65,17 +66,18 @@ def _own_server() -> Iterator[TemplateServer]:
     template = f"leasehold_test_{uuid.uuid4().hex[:12]}"
     server = TemplateServer(admin_url=os.environ[OWN_SERVER], template=template, passwords=None)
     try:
-        asyncio.run(_make_template(server))
+        asyncio.run(make_template(server))
         yield server
     finally:
         asyncio.run(_drop_all(server))
 
 
-async def _make_template(server: TemplateServer) -> None:
+async def make_template(server: TemplateServer) -> None:
+    """The database that others are made from: with all packs, and the tenant ``default``."""
     url = server.url(server.template)
-    found = packs.discover(Settings.from_env().packs)
+    found = discovery.discover(Settings.from_env().packs)
     await migrate.create_database(server.admin_url, server.template)
-    await migrate.migrate(url, packs=packs.files_of(found))
+    await migrate.migrate(url, packs=discovery.files_of_all(found))
     if server.passwords is not None:
         passwords = {Role(role): password for role, password in server.passwords.items()}
         await migrate.let_in(server.admin_url, server.template, passwords)

@@ -8,16 +8,17 @@ from functools import partial
 from types import TracebackType
 from typing import Any, Self
 
-from leasehold.app import Leasehold
-from leasehold.context import Context
-from leasehold.engine import jobs, workers
-from leasehold.engine.connect import target
-from leasehold.engine.database import Database, Role
-from leasehold.job import Ended, Enqueued, Grant
-from leasehold.outcomes import Cancel, Snooze
+from leasehold.database.connect import target
+from leasehold.database.database import Database, Role
+from leasehold.engine import jobs, leases
+from leasehold.job import AttemptOutcome, ClaimedJob, Enqueued
+from leasehold.program.app import Leasehold
+from leasehold.program.context import Context
+from leasehold.program.outcomes import Cancel, Snooze
 from leasehold.settings import Settings
-from leasehold.worker.execute import Execution, context, run_attempt
-from leasehold.worker.link import DirectLink
+from leasehold.worker.attempt import context, run_attempt
+from leasehold.worker.attempt_api import DatabaseAttemptApi
+from leasehold.worker.running_attempt import RunningAttempt
 
 _LEASE_SECONDS = 86400.0  # nobody beats: a test may be stopped in a debugger for long
 _inside: ContextVar[bool] = ContextVar("inside an attempt", default=False)
@@ -37,7 +38,7 @@ class Inline:
         self._stack = AsyncExitStack()
         self._db = await self._stack.enter_async_context(Database(target(self._settings, Role.WORKER)))
         self._resources = await self._stack.enter_async_context(self._app.open_resources())
-        self._worker = await workers.register_worker(
+        self._worker = await leases.register_worker(
             self._db,
             name="inline",
             version="0",
@@ -46,7 +47,7 @@ class Inline:
             slots=1,
             lease_s=_LEASE_SECONDS,
         )
-        self._stack.push_async_callback(workers.end_worker, self._db, self._worker)
+        self._stack.push_async_callback(leases.end_worker, self._db, self._worker)
         usual = self._app._enqueue
 
         async def enqueue(
@@ -73,26 +74,26 @@ class Inline:
     async def run_queued(self) -> None:
         """Run until nothing that the app handles is queued; raise the first error of a handler."""
         async with self._one_at_a_time:
-            others: list[Ended] = []  # of kinds that another program handles: given back when we are through
+            others: list[AttemptOutcome] = []  # of kinds that another program handles: given back when we are through
             try:
-                while grants := await jobs.claim(self._db, self._worker, self._app.queues, 1):
-                    if grants[0].kind in self._app.handlers:
-                        await self._run(grants[0])
+                while claimed := await jobs.claim(self._db, self._worker, self._app.queues, 1):
+                    if claimed[0].kind in self._app.handlers:
+                        await self._run(claimed[0])
                     else:
-                        others.append(Ended(token=grants[0].token, outcome="released", delay_s=0.0))
+                        others.append(AttemptOutcome(token=claimed[0].token, outcome="released", delay_s=0.0))
             finally:
                 if others:
                     await jobs.finish(self._db, others)
 
-    async def _run(self, grant: Grant) -> None:
-        execution = Execution(grant, self._app.handlers[grant.kind])
+    async def _run(self, job: ClaimedJob) -> None:
+        attempt = RunningAttempt(job, self._app.handlers[job.kind])
         problems: list[BaseException] = []
         token = _inside.set(True)
         try:
-            execution.begin()
-            link = DirectLink(self._db, self._app, execution, _wake_nobody)
-            ctx = context(link, execution, self._resources)
-            ended = await run_attempt(execution, partial(self._call, problems), ctx)
+            attempt.begin()
+            link = DatabaseAttemptApi(self._db, self._app, attempt, _wake_nobody)
+            ctx = context(link, attempt, self._resources)
+            ended = await run_attempt(attempt, partial(self._call, problems), ctx)
         finally:
             _inside.reset(token)
         if ended:
@@ -100,9 +101,9 @@ class Inline:
         for problem in problems:
             raise problem
 
-    async def _call(self, problems: list[BaseException], execution: Execution, ctx: Context) -> str | None:
+    async def _call(self, problems: list[BaseException], attempt: RunningAttempt, ctx: Context) -> str | None:
         """The handler inside the app's middleware; its error is kept for the caller of enqueue."""
-        call: Callable[[], Awaitable[str | None]] = partial(self._handle, execution, ctx)
+        call: Callable[[], Awaitable[str | None]] = partial(self._handle, attempt, ctx)
         for middleware in reversed(self._app.middlewares):
             call = partial(middleware, ctx, call)
         try:
@@ -113,9 +114,9 @@ class Inline:
             problems.append(problem)
             raise
 
-    async def _handle(self, execution: Execution, ctx: Context) -> str | None:
-        payload = execution.handler.upcast(execution.grant.payload, execution.grant.version)
-        return await execution.handler.run(ctx, payload)
+    async def _handle(self, attempt: RunningAttempt, ctx: Context) -> str | None:
+        payload = attempt.handler.upcast(attempt.job.payload, attempt.job.version)
+        return await attempt.handler.run(ctx, payload)
 
 
 def _wake_nobody() -> None:

@@ -9,17 +9,21 @@ from types import TracebackType
 from typing import Any, Self
 from uuid import UUID
 
-from leasehold.app import Leasehold
-from leasehold.client import Client
-from leasehold.context import Context
-from leasehold.engine import migrate, tenants, upkeep
-from leasehold.engine.connect import target
-from leasehold.engine.database import Database, Role
+from leasehold.database import migrate
+from leasehold.database.connect import target
+from leasehold.database.database import Database, Role
+from leasehold.database.plugin_schema import PackFiles
+from leasehold.engine import maintenance
 from leasehold.errors import BadInput
+from leasehold.feature import Feature
+from leasehold.features.tenants import store as tenants
 from leasehold.job import Job, State
-from leasehold.packs import Pack
+from leasehold.plugins.discovery import files_of
+from leasehold.program.app import Leasehold
+from leasehold.program.client import Client
+from leasehold.program.context import Context
 from leasehold.settings import Settings
-from leasehold.testing import factory, look
+from leasehold.testing import factory, selection
 from leasehold.testing.backend import BriefBackend, BriefDatabase
 from leasehold.testing.inline import Inline
 from leasehold.testing.server import TemplateServer, apart
@@ -151,9 +155,9 @@ class Kit:
         """Fail unless such a job was asked for (``count``: exactly so many); the jobs."""
         __tracebackhide__ = True
         everything = await self.enqueued(tenant=tenant)
-        found = look.fitting(everything, kind, payload_subset)
+        found = selection.fitting(everything, kind, payload_subset)
         if len(found) != count if count is not None else not found:
-            raise AssertionError(look.words(found, everything, kind, payload_subset, wanted=count))
+            raise AssertionError(selection.words(found, everything, kind, payload_subset, wanted=count))
         return found
 
     async def refute_enqueued(self, kind: str, payload_subset: Any = None, *, tenant: str | UUID | None = None) -> None:
@@ -190,9 +194,9 @@ class Kit:
         """The tenant of this name, made if it is not there."""
         return await tenants.create_tenant(self._operator, name)
 
-    async def migrate(self, pack: Pack) -> None:
+    async def migrate(self, pack: Feature | PackFiles) -> None:
         """Give this database the tables of a pack that is not installed (those that are, it has)."""
-        await migrate.migrate(self.admin_url, packs=[pack.files])
+        await migrate.migrate(self.admin_url, packs=[files_of(pack) if isinstance(pack, Feature) else pack])
 
     # -- inside -------------------------------------------------------------------------------------------------
 
@@ -241,7 +245,7 @@ class Kit:
         holes = ", ".join(f"${place}" for place in range(1, len(args) + 1))
         async with self._operator.transaction() as connection:
             shown: datetime = await connection.fetchval(f"select leasehold_test.{function}({holes})", *args)
-        await upkeep.make_partitions(self._operator)  # of the days that it is now
+        await maintenance.make_partitions(self._operator)  # of the days that it is now
         return shown
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from leasehold import payload
+from leasehold import json_codec
 from leasehold.job import Job
 
 _MOST_LINES = 20
@@ -47,6 +47,6 @@ def words(found: Sequence[Job], everything: Sequence[Job], kind: str, subset: An
 
 
 def _line(job: Job) -> str:
-    text = payload.encode(job.payload)
+    text = json_codec.encode(job.payload)
     cut = text if len(text) <= _MOST_CHARACTERS else f"{text[:_MOST_CHARACTERS]}…"
     return f"{job.kind} {cut} ({job.state}, queue {job.queue})"

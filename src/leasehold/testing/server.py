@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import urlsplit, urlunsplit
 
-from leasehold.engine.database import Role
+from leasehold.database.database import Role
 from leasehold.errors import LeaseholdError
 from leasehold.settings import Settings
 from leasehold.testing.databases import Databases

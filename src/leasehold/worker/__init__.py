@@ -1,8 +1,5 @@
-"""The process that runs attempts: ``loop`` claims and finishes, ``execute`` runs one attempt, ``lease`` beats.
+"""The process that runs attempts."""
 
-The whole walk is in docs/explanation/worker.md.
-"""
-
-from leasehold.worker.loop import Worker
+from leasehold.worker.worker import Worker
 
 __all__ = ["Worker"]

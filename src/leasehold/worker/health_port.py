@@ -12,10 +12,10 @@ from http import HTTPStatus
 from typing import Protocol
 
 from leasehold.errors import LeaseholdError
+from leasehold.fetch.host_header import name_of
+from leasehold.fetch.public_addresses import is_loopback
 from leasehold.log import emit
 from leasehold.metrics import CONTENT_TYPE, LoopLag, Sample, exposition
-from leasehold.net.address import is_loopback
-from leasehold.net.host import name_of
 
 _REQUEST_SECONDS = 5.0
 _LINE_BYTES = 8192

@@ -16,14 +16,14 @@ from collections.abc import Callable, Sequence
 from typing import Protocol
 from uuid import UUID
 
-from leasehold.blocked import LOOK_SECONDS
-from leasehold.engine import jobs, workers
-from leasehold.engine.database import Database
+from leasehold.database.database import Database
+from leasehold.engine import jobs, leases
 from leasehold.errors import LeaseholdError, WorkerLost
-from leasehold.job import Ended
+from leasehold.job import AttemptOutcome
 from leasehold.log import emit
+from leasehold.loop_watch import LOOK_SECONDS
 from leasehold.settings import Settings
-from leasehold.worker.execute import Execution, timeout_of
+from leasehold.worker.running_attempt import RunningAttempt, timeout_error
 
 #: Exit code of a process that had to be ended because of a stuck handler (EX_SOFTWARE).
 STUCK = 70
@@ -31,28 +31,28 @@ STUCK = 70
 _SAFE = 0.9
 
 
-class Body(Protocol):
-    """What the heart needs of the worker; every method may be called from the heart's thread."""
+class LeaseHolder(Protocol):
+    """What the heartbeat needs of the worker; every method may be called in the heartbeat's thread."""
 
-    def nobody_leads(self) -> None: ...
+    def note_vacancy(self) -> None: ...
 
-    def cancel_asked(self, tokens: set[int]) -> None: ...
+    def cancels_requested(self, tokens: set[int]) -> None: ...
 
     def leases_lost(self, worker_id: UUID, why: str) -> None: ...
 
-    def executions(self) -> Sequence[Execution]: ...
+    def running_attempts(self) -> Sequence[RunningAttempt]: ...
 
-    def unreported(self) -> Sequence[Ended]: ...
+    def unreported(self) -> Sequence[AttemptOutcome]: ...
 
-    def look_at_loop(self) -> None: ...
+    def check_loop(self) -> None: ...
 
 
-class Heart:
+class Heartbeat:
     """Beats for one worker until closed. ``follow`` tells it the id under which the worker is registered now."""
 
-    def __init__(self, db: Database, settings: Settings, body: Body) -> None:
+    def __init__(self, db: Database, settings: Settings, holder: LeaseHolder) -> None:
         self._settings = settings
-        self._body = body
+        self._holder = holder
         # A beat that hangs must leave time for another, over another connection.
         own = db.target.within(settings.lease_seconds / 3)
         self._calls = Database(own, connections=1, outage=db.outage)
@@ -61,7 +61,7 @@ class Heart:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._closing: asyncio.Event | None = None
         self._started = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="leasehold-heart", daemon=True)
+        self._thread = threading.Thread(target=self._run, name="leasehold-heartbeat", daemon=True)
 
     def start(self) -> None:
         self._thread.start()
@@ -115,11 +115,11 @@ class Heart:
             return False
         left = self._heard_at + self._settings.lease_seconds * _SAFE - sent_at
         if left <= 0:
-            self._lose(worker_id, f"no beat got through for {self._settings.lease_seconds:g} s")
+            self._lose(worker_id, f"no heartbeat got through for {self._settings.lease_seconds:g} s")
             return False
         try:
             async with asyncio.timeout(left):
-                tokens, is_led = await workers.beat_and_watch(self._calls, worker_id)
+                tokens, is_led = await leases.heartbeat_and_check_leader(self._calls, worker_id)
         except TimeoutError:
             return False  # the next look says that the leases are lost
         except WorkerLost as problem:
@@ -132,15 +132,15 @@ class Heart:
         if self._worker_id == worker_id:
             self._heard_at = sent_at
         if not is_led:
-            self._body.nobody_leads()
+            self._holder.note_vacancy()
         if tokens:
-            self._body.cancel_asked(tokens)
+            self._holder.cancels_requested(tokens)
         return True
 
     def _lose(self, worker_id: UUID, why: str) -> None:
         if self._worker_id == worker_id:
             self._worker_id = None
-        self._body.leases_lost(worker_id, why)
+        self._holder.leases_lost(worker_id, why)
 
     def _retry_seconds(self) -> float:
         """A pause before another try, but not beyond the moment at which the attempts must be stopped."""
@@ -154,27 +154,27 @@ class Heart:
         margin = self._settings.overrun_seconds
         while True:
             await asyncio.sleep(min(LOOK_SECONDS, margin))
-            self._body.look_at_loop()
+            self._holder.check_loop()
             now = time.monotonic()
-            if stuck := [one for one in self._body.executions() if now > one.hard_at + margin]:
+            if stuck := [one for one in self._holder.running_attempts() if now > one.hard_at + margin]:
                 await self._end_process(stuck)
 
-    async def _end_process(self, stuck: Sequence[Execution]) -> None:
+    async def _end_process(self, stuck: Sequence[RunningAttempt]) -> None:
         """Record what hangs, give the rest back, and end: what runs in a thread cannot be stopped otherwise."""
         for one in stuck:
-            emit("stuck attempt ends the process", level=logging.ERROR, kind=one.grant.kind, job_id=one.grant.job_id)
+            emit("stuck attempt ends the process", level=logging.ERROR, kind=one.job.kind, job_id=one.job.job_id)
         errors = [
-            Ended(
-                token=one.grant.token,
+            AttemptOutcome(
+                token=one.job.token,
                 outcome="errored",
-                error=timeout_of(one.grant, more=" and could not be stopped: the process had to be ended"),
+                error=timeout_error(one.job, more=" and could not be stopped: the process had to be ended"),
             )
             for one in stuck
         ]
         try:
-            await jobs.finish(self._calls, [*self._body.unreported(), *errors])
+            await jobs.finish(self._calls, [*self._holder.unreported(), *errors])
             if self._worker_id is not None:
-                await workers.end_worker(self._calls, self._worker_id)
+                await leases.end_worker(self._calls, self._worker_id)
         except LeaseholdError as problem:  # then the leases expire
             emit("ended without goodbye", level=logging.ERROR, problem=problem)
         finally:

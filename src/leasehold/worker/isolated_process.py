@@ -21,27 +21,29 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from leasehold import errors
-from leasehold.app import Kind
-from leasehold.context import Context, Emitted, Signals, Transaction
-from leasehold.engine.bodies import Bodies
-from leasehold.engine.database import Database
-from leasehold.handlers import Handler
-from leasehold.job import Enqueued, Grant, State
-from leasehold.options import plain
+from leasehold.database.database import Database
+from leasehold.features.blobs.store import Bodies
+from leasehold.job import ClaimedJob, Enqueued, State
+from leasehold.job_options import plain
+from leasehold.program.app import Kind
+from leasehold.program.context import CancellationSignals, Context, PendingEvent
+from leasehold.program.handler import Handler
 from leasehold.settings import Settings
-from leasehold.worker.execute import Execution, run_attempt
-from leasehold.worker.isolate import LINE_LIMIT, write
+from leasehold.worker.attempt import run_attempt
+from leasehold.worker.isolation import LINE_LIMIT, write
+from leasehold.worker.running_attempt import RunningAttempt
 
 if TYPE_CHECKING:
-    from leasehold.engine.flows import Parent
-    from leasehold.net.fetch import Fetcher
-    from leasehold.secrets import Keys
+    from leasehold.features.flows.model import Parent
+    from leasehold.fetch.fetcher import Fetcher
+    from leasehold.program.transaction import AttemptTransaction
+    from leasehold.sealing import Keys
 
 _PR_SET_PDEATHSIG = 1
 _M_ARENA_MAX = -8
 
 
-class SocketLink:
+class PipeAttemptApi:
     """What an isolated attempt says goes to its worker, which has the database."""
 
     def __init__(self, writer: asyncio.StreamWriter) -> None:
@@ -65,12 +67,12 @@ class SocketLink:
         made = await self._ask(enqueue=asked)
         return [Enqueued(job_id=UUID(job["job_id"]), state=State(job["state"]), created=job["created"]) for job in made]
 
-    def transaction(self) -> AbstractAsyncContextManager[Transaction]:
+    def transaction(self) -> "AbstractAsyncContextManager[AttemptTransaction]":
         raise errors.BadInput(
             "an isolated attempt has no database: ctx.transaction() is not there", hint="leave isolate=True out"
         )
 
-    async def emit(self, emitted: Emitted) -> None:
+    async def emit(self, emitted: PendingEvent) -> None:
         await self._ask(emit=asdict(emitted))
 
     async def complete(self, result: str | None) -> None:
@@ -84,7 +86,7 @@ class SocketLink:
         return str(await self._ask(secret=name))
 
     async def parents(self) -> "list[Parent]":
-        from leasehold.engine.flows import Parent
+        from leasehold.features.flows.model import Parent
 
         return [Parent(**found | {"job_id": UUID(found["job_id"])}) for found in await self._ask(parents=True)]
 
@@ -96,7 +98,7 @@ class SocketLink:
 
     @cached_property
     def fetcher(self) -> "Fetcher":
-        from leasehold.net.fetch import Fetcher  # here: few handlers need it
+        from leasehold.fetch.fetcher import Fetcher  # here: few handlers need it
 
         return Fetcher(Settings.from_env())  # ends with the process
 
@@ -140,13 +142,13 @@ async def _serve(connection: socket.socket, handler: Handler) -> None:
     if not line:
         return  # a spare that was not needed
     order = json.loads(line)
-    link, execution = SocketLink(writer), Execution(_grant_of(order), handler)
-    listening = asyncio.create_task(_listen(reader, link, execution.signals))
-    _limit_processor(execution.grant.timeout_s)
+    link, attempt = PipeAttemptApi(writer), RunningAttempt(_grant_of(order), handler)
+    listening = asyncio.create_task(_listen(reader, link, attempt.signals))
+    _limit_processor(attempt.job.timeout_s)
     _limit_memory(order["memory_mb"])
     run = partial(_run, memory_mb=order["memory_mb"])
-    execution.begin()
-    ended = await run_attempt(execution, run, _context(order, link, execution))
+    attempt.begin()
+    ended = await run_attempt(attempt, run, _context(order, link, attempt))
     if ended:
         write(writer, {"ended": ended._asdict()})
     await writer.drain()
@@ -155,14 +157,14 @@ async def _serve(connection: socket.socket, handler: Handler) -> None:
     os._exit(0)
 
 
-async def _run(execution: Execution, ctx: Context, *, memory_mb: int | None) -> str | None:
+async def _run(attempt: RunningAttempt, ctx: Context, *, memory_mb: int | None) -> str | None:
     try:
-        return await execution.handler.run(ctx, execution.grant.payload)
+        return await attempt.handler.run(ctx, attempt.job.payload)
     except MemoryError:
         raise MemoryError(f"needed more than its {memory_mb} MB" if memory_mb else "out of memory") from None
 
 
-async def _listen(reader: asyncio.StreamReader, link: SocketLink, signals: Signals) -> None:
+async def _listen(reader: asyncio.StreamReader, link: PipeAttemptApi, signals: CancellationSignals) -> None:
     while line := await reader.readline():
         message = json.loads(line)
         if "answer" in message:
@@ -175,16 +177,16 @@ async def _listen(reader: asyncio.StreamReader, link: SocketLink, signals: Signa
     os._exit(1)  # the worker is gone, or has no use for us
 
 
-def _grant_of(order: dict[str, Any]) -> Grant:
+def _grant_of(order: dict[str, Any]) -> ClaimedJob:
     job = order["job"]
     values = {name: job[name] for name in ("kind", "queue", "attempt", "max_attempts", "timeout_s", "traceparent")}
     values |= {name: UUID(job[name]) for name in ("job_id", "tenant_id")}
-    return Grant(token=0, payload=order["payload"], version=1, **values)
+    return ClaimedJob(token=0, payload=order["payload"], version=1, **values)
 
 
-def _context(order: dict[str, Any], link: SocketLink, execution: Execution) -> Context:
-    ids = {"job_id": execution.grant.job_id, "tenant_id": execution.grant.tenant_id}
-    return Context(**order["job"] | ids, link=link, signals=execution.signals, secrets=execution.secrets)
+def _context(order: dict[str, Any], link: PipeAttemptApi, attempt: RunningAttempt) -> Context:
+    ids = {"job_id": attempt.job.job_id, "tenant_id": attempt.job.tenant_id}
+    return Context(**order["job"] | ids, link=link, signals=attempt.signals, secrets=attempt.secrets)
 
 
 def _end_with_the_worker() -> None:

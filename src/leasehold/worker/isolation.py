@@ -22,12 +22,12 @@ from datetime import datetime
 from typing import Any, Self
 from uuid import UUID
 
-from leasehold.context import Context, Emitted, Signals
 from leasehold.errors import LeaseholdError, LeaseLost
-from leasehold.handlers import Handler
+from leasehold.json_codec import LIMIT
 from leasehold.log import emit
-from leasehold.payload import LIMIT
-from leasehold.worker.execute import Elsewhere
+from leasehold.program.context import CancellationSignals, Context, PendingEvent
+from leasehold.program.handler import Handler
+from leasehold.worker.running_attempt import IsolatedOutcome
 
 LINE_LIMIT = 4 * LIMIT  # JSON text inside JSON: quotes are escaped
 
@@ -90,7 +90,7 @@ class Process:
             where = {"kind": handler.kind, "module": function.__module__, "name": function.__qualname__}
             arguments = [str(theirs.fileno()), json.dumps(where), json.dumps(sys.path)]
             child = await asyncio.create_subprocess_exec(
-                sys.executable, "-m", "leasehold.worker.isolated", *arguments,
+                sys.executable, "-m", "leasehold.worker.isolated_process", *arguments,
                 pass_fds=[theirs.fileno()],
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=2,  # what handlers print is no data of ours
@@ -119,7 +119,7 @@ class Process:
         self._writer.close()
         await self._child.wait()
 
-    def _tell_signals(self, signals: Signals) -> None:
+    def _tell_signals(self, signals: CancellationSignals) -> None:
         if signals.cancelled or signals.timed_out:
             self._send({"signals": {"cancelled": signals.cancelled, "timed_out": signals.timed_out}})
 
@@ -143,7 +143,7 @@ async def _answer(ctx: Context, message: dict[str, Any]) -> dict[str, Any]:
             made = await ctx.link.enqueue(**message["enqueue"])
             return {"value": [{"job_id": str(job.job_id), "state": job.state, "created": job.created} for job in made]}
         if "emit" in message:
-            await ctx.link.emit(Emitted(**message["emit"]))
+            await ctx.link.emit(PendingEvent(**message["emit"]))
             return {"value": None}
         if "ask_leave" in message:
             asked = message["ask_leave"]
@@ -173,7 +173,7 @@ def _result_of(ended: dict[str, Any]) -> str | None:
     if ended["outcome"] == "succeeded":
         result: str | None = ended["result"]
         return result
-    raise Elsewhere(outcome=ended["outcome"], error=ended["error"], delay_s=ended["delay_s"])
+    raise IsolatedOutcome(outcome=ended["outcome"], error=ended["error"], delay_s=ended["delay_s"])
 
 
 def _cause(code: int, memory_mb: int | None) -> str:

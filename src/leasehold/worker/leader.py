@@ -21,15 +21,15 @@ import logging
 import math
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass, field
 from uuid import UUID
 
-from leasehold.engine import upkeep
-from leasehold.engine.database import Database
+from leasehold.database.database import Database
+from leasehold.engine import maintenance
 from leasehold.errors import LeaseholdError
 from leasehold.log import emit
 from leasehold.settings import Settings
+from leasehold.worker.timeouts import wait_for
 
 TICK_SECONDS = 0.1
 #: While claims take jobs: each of them walks what was taken since the newest published floor, and where a long
@@ -44,12 +44,12 @@ _ACTIVE_LOOK_SECONDS = 0.25
 _ACTIVE_SECONDS = 1.0
 #: Between two looks at least; and if the second is because something was done.
 _GAP_SECONDS = 0.02
-_TOLD_GAP_SECONDS = 0.1
+_ACTIVITY_GAP_SECONDS = 0.1
 #: Who is woken claims first: the leader's own work can wait so long.
 _AFTER_CLAIMS_SECONDS = 0.02
 #: Where the same job's turn goes on being next, its workers are told again after so long, and then less and less often.
-_TELL_AGAIN_SECONDS = 1.0
-_TELL_AGAIN_AT_LAST_SECONDS = 30.0
+_NOTIFY_AGAIN_SECONDS = 1.0
+_NOTIFY_AGAIN_AT_LAST_SECONDS = 30.0
 _LANES_SECONDS = 1.0
 _TOKENS_SECONDS = 1.0  # reaping asks for their floor each second; while an enqueue is held open the walk is long
 _GENERATIONS = 48
@@ -152,7 +152,9 @@ class Leader:
         await self._find_lanes()
         lanes = list(self._lanes)
         walks = [self._lanes[lane] for lane in lanes]
-        swept = await upkeep.sweep(self._db, lanes, [walk.start for walk in walks], [walk.publish for walk in walks])
+        swept = await maintenance.advance_lane_floor(
+            self._db, lanes, [walk.start for walk in walks], [walk.publish for walk in walks]
+        )
         self.is_busy = any(seen.floor != self._lanes[seen.lane].publish for seen in swept)
         for seen in swept:
             self._lanes[seen.lane].saw(Snapshot.parse(seen.snapshot), seen.floor)
@@ -161,18 +163,18 @@ class Leader:
 
     async def _find_lanes(self) -> None:
         if time.monotonic() >= self._lanes_at:
-            for lane in await upkeep.list_lanes(self._db):
+            for lane in await maintenance.list_lanes(self._db):
                 self._lanes.setdefault(lane, Walk())
             self._lanes_at = time.monotonic() + _LANES_SECONDS
 
     async def _walk_tokens(self) -> None:
         if time.monotonic() >= self._tokens_at:
-            snapshot, floor = await upkeep.sweep_tokens(self._db, self._publish_token)
+            snapshot, floor = await maintenance.advance_token_floor(self._db, self._publish_token)
             self._publish_token = self._tokens.saw(Snapshot.parse(snapshot), floor)
             self._tokens_at = time.monotonic() + _TOKENS_SECONDS
 
 
-class Lead:
+class Leadership:
     """One worker leads: it looks for all of them what is due, and walks. The others sleep until they are told of work.
 
     At rest the leader looks every 2.5 s, which is how long work can wait that nobody was told of; what is due
@@ -187,99 +189,102 @@ class Lead:
         worker_id: Callable[[], UUID | None],
         *,
         wake: Callable[[], None],
-        tell: Callable[[str], None],
+        notify: Callable[[str], None],
         hears: Callable[[], bool],
     ) -> None:
         self._db = db
         self._worker_id = worker_id
         self._wake = wake  # this worker: there may be work
-        self._tell = tell  # the workers of a queue: there is work
+        self._notify = notify  # the workers of a queue: there is work
         self._hears = hears  # whether wake-ups reach this worker
         self._poll_s = settings.poll_seconds
         self._rest_s = LOOK_SECONDS * min(1.0, settings.poll_seconds)
         self._term_s = min(_TERM_SECONDS, max(settings.lease_seconds / 2, 3 * self._rest_s))
-        self.look = upkeep.Look(leads=False)
-        self.stirred_at = 0.0  # when something was last done, as far as is known
-        self.looks: list[asyncio.Event] = []  # those who want to know of each look
+        self.due_work = maintenance.DueWork(leads=False)
+        self.active_at = 0.0  # when something was last done, as far as is known
+        self.query_events: list[asyncio.Event] = []  # set after each query
         self.changed: Callable[[], None] = lambda: None  # the lead was taken or lost
-        self.looked_at = 0.0  # when the newest look began
-        self._look_at = 0.0  # the next time
+        self.queried_at = 0.0  # when the newest query began
+        self._query_at = 0.0  # the next time
         self._hurry = asyncio.Event()  # it is sooner than it was
-        self._vacant = asyncio.Event()  # nobody leads, it is said
+        self._vacant = asyncio.Event()  # a heartbeat found no leader
         self._walk = asyncio.Event()
         self._is_busy = False  # claims take one job after another, and tell of it all the time
         self._turns: frozenset[tuple[str, int]] = frozenset()  # that the workers were told of
-        self._told: dict[str, tuple[float, float]] = {}  # queue: how long we wait, until when
+        self._notified: dict[str, tuple[float, float]] = {}  # queue: how long we wait, until when
 
     @property
     def leads(self) -> bool:
-        return self.look.leads
+        return self.due_work.leads
 
     @property
     def is_active(self) -> bool:
         """Whether anything was done lately; who hears nothing must suppose so."""
-        return not self._hears() or time.monotonic() - self.stirred_at < _ACTIVE_SECONDS
+        return not self._hears() or time.monotonic() - self.active_at < _ACTIVE_SECONDS
 
-    def stir(self, _: str = "") -> None:
+    def note_activity(self, _: str = "") -> None:
         """Something was done. What is told in quick succession is looked at together."""
-        self.stirred_at = time.monotonic()
+        self.active_at = time.monotonic()
         self._walk.set()
-        gap_s = _ACTIVE_LOOK_SECONDS if self._is_busy else _TOLD_GAP_SECONDS
-        self._look_by(max(time.monotonic() + _AFTER_CLAIMS_SECONDS, self.looked_at + gap_s))
+        gap_s = _ACTIVE_LOOK_SECONDS if self._is_busy else _ACTIVITY_GAP_SECONDS
+        self._query_by(max(time.monotonic() + _AFTER_CLAIMS_SECONDS, self.queried_at + gap_s))
 
-    def look_again(self) -> None:
+    def query_again(self) -> None:
         """Work appeared, or its place is free: look who is to be told."""
-        self.stirred_at = time.monotonic()
-        self._look_by(max(time.monotonic(), self.looked_at + _GAP_SECONDS))
+        self.active_at = time.monotonic()
+        self._query_by(max(time.monotonic(), self.queried_at + _GAP_SECONDS))
 
-    def _look_by(self, moment: float) -> None:
-        self._look_at = min(self._look_at, moment)
+    def _query_by(self, moment: float) -> None:
+        self._query_at = min(self._query_at, moment)
         self._hurry.set()
 
-    def nobody_leads(self) -> None:
+    def note_vacancy(self) -> None:
         self._vacant.set()
 
     async def run(self) -> None:
-        """Lead whenever nobody else does, until cancelled."""
+        """Lead while no other worker leads, until cancelled."""
         async with asyncio.TaskGroup() as group:
-            group.create_task(self._look_forever())
+            group.create_task(self._query_forever())
             group.create_task(self._walk_forever())
 
-    async def _look_forever(self) -> None:
+    async def _query_forever(self) -> None:
         tries_until = time.monotonic() + self._term_s + RENEW_SECONDS
         while True:
             try:
-                await self._look()
+                await self._query()
             except LeaseholdError as problem:
                 if not self._db.outage.covers(problem):
                     emit("leader failed", level=logging.WARNING, problem=problem)
-                self._lead(upkeep.Look(leads=False))
+                self._use(maintenance.DueWork(leads=False))
                 await asyncio.sleep(max(RENEW_SECONDS, self._db.outage.pause_seconds()))
                 continue
             if self.leads:
                 tries_until = time.monotonic() + self._term_s + RENEW_SECONDS
-                while (pause := self._look_at - time.monotonic()) > 0:
+                while (pause := self._query_at - time.monotonic()) > 0:
                     self._hurry.clear()
-                    await _wait_for(self._hurry, pause)
+                    await wait_for(self._hurry, pause)
             else:
                 # Whoever led when we came may have died just before; later the next beat tells us.
                 calm = self._hears() and time.monotonic() > tries_until
-                await _wait_for(self._vacant, None if calm else RENEW_SECONDS)
+                await wait_for(self._vacant, None if calm else RENEW_SECONDS)
 
-    async def _look(self) -> None:
+    async def _query(self) -> None:
         self._vacant.clear()
-        self.looked_at, self._look_at = time.monotonic(), math.inf  # what is told from now on may come too late for it
+        self.queried_at, self._query_at = (
+            time.monotonic(),
+            math.inf,
+        )  # what is told from now on may come too late for it
         if (me := self._worker_id()) is None:
-            self._lead(upkeep.Look(leads=False))
+            self._use(maintenance.DueWork(leads=False))
             return
-        self._lead(await upkeep.lead(self._db, me, self._term_s))
+        self._use(await maintenance.lead(self._db, me, self._term_s))
         if not self.leads:
             return
-        if self.look.is_behind:
-            self.stirred_at = time.monotonic()
+        if self.due_work.is_behind:
+            self.active_at = time.monotonic()
             self._walk.set()
-        self._tell_of_turns()
-        for waits in self.looks:
+        self._notify_of_turns()
+        for waits in self.query_events:
             waits.set()
         if not self._hears():
             pause = min(self._poll_s, LOOK_SECONDS)
@@ -287,30 +292,30 @@ class Lead:
             pause = min(self._poll_s, _ACTIVE_LOOK_SECONDS)
         else:
             pause = self._rest_s
-        if self.look.next_s is not None:
-            pause = min(pause, max(self.look.next_s, _GAP_SECONDS))
-        self._look_at = min(self._look_at, time.monotonic() + pause)
+        if self.due_work.next_s is not None:
+            pause = min(pause, max(self.due_work.next_s, _GAP_SECONDS))
+        self._query_at = min(self._query_at, time.monotonic() + pause)
 
-    def _lead(self, look: upkeep.Look) -> None:
-        before, self.look = self.look, look
-        if look.leads != before.leads:
+    def _use(self, due_work: maintenance.DueWork) -> None:
+        before, self.due_work = self.due_work, due_work
+        if due_work.leads != before.leads:
             self._turns = frozenset()
-            self._told.clear()
+            self._notified.clear()
             self.changed()
-            self.stir()
+            self.note_activity()
 
-    def _tell_of_turns(self) -> None:
+    def _notify_of_turns(self) -> None:
         """The workers of each queue where jobs wait: at once when it is another job's turn, else now and then."""
         now = time.monotonic()
-        new = {queue for queue, _ in self.look.turns - self._turns}
-        for queue in sorted({queue for queue, _ in self.look.turns}):
-            again_s, again_at = (0.0, 0.0) if queue in new else self._told[queue]
+        new = {queue for queue, _ in self.due_work.turns - self._turns}
+        for queue in sorted({queue for queue, _ in self.due_work.turns}):
+            again_s, again_at = (0.0, 0.0) if queue in new else self._notified[queue]
             if now >= again_at:
-                again_s = min(2 * again_s, _TELL_AGAIN_AT_LAST_SECONDS) or _TELL_AGAIN_SECONDS
-                self._told[queue] = again_s, now + again_s
-                self._tell(queue)
+                again_s = min(2 * again_s, _NOTIFY_AGAIN_AT_LAST_SECONDS) or _NOTIFY_AGAIN_SECONDS
+                self._notified[queue] = again_s, now + again_s
+                self._notify(queue)
                 self._wake()
-        self._turns = self.look.turns
+        self._turns = self.due_work.turns
 
     async def _walk_forever(self) -> None:
         leader: Leader | None = None
@@ -332,20 +337,13 @@ class Lead:
                 continue
             self._is_busy = leader.is_busy
             if moved:
-                self.stir()
+                self.note_activity()
             elif leader.is_busy:
-                self.stirred_at = time.monotonic()
+                self.active_at = time.monotonic()
             if self.is_active:
                 await asyncio.sleep(_BUSY_TICK_SECONDS if leader.is_busy else TICK_SECONDS)
             else:
                 # What is still open may commit behind the floor: we are told of it, or find it now and then.
                 pause = TICK_SECONDS if leader.has_seen_ends else LOOK_SECONDS if leader.watches else None
-                await _wait_for(self._walk, pause)
+                await wait_for(self._walk, pause)
                 await asyncio.sleep(_AFTER_CLAIMS_SECONDS)
-
-
-async def _wait_for(event: asyncio.Event, seconds: float | None) -> None:
-    """Until the event is set, or so long."""
-    with suppress(TimeoutError):
-        async with asyncio.timeout(seconds):
-            await event.wait()

@@ -9,21 +9,21 @@ import asyncio
 import time
 from collections.abc import Callable, Mapping
 
-from leasehold.worker.execute import Execution, Stop
+from leasehold.worker.running_attempt import RunningAttempt, Stop
 
 
 class Timeouts:
     """Watches ``running``; calls ``soft`` for an attempt whose soft timeout has passed."""
 
-    def __init__(self, running: Mapping[int, Execution], soft: Callable[[Execution], None]) -> None:
+    def __init__(self, running: Mapping[int, RunningAttempt], soft: Callable[[RunningAttempt], None]) -> None:
         self._running = running
         self._soft = soft
         self._timer: asyncio.TimerHandle | None = None
         self._armed_for = float("inf")
 
-    def watch(self, execution: Execution) -> None:
+    def watch(self, attempt: RunningAttempt) -> None:
         """Look at this attempt no later than it is due. Again after its moments have changed."""
-        self._arm(execution.due_at)
+        self._arm(attempt.due_at)
 
     def close(self) -> None:
         if self._timer:
@@ -40,20 +40,29 @@ class Timeouts:
     def _look(self) -> None:
         self._armed_for = float("inf")
         now = time.monotonic()
-        for execution in list(self._running.values()):
-            self._act(execution, now)
-            if execution.due_at < float("inf"):
-                self._arm(execution.due_at)
+        for attempt in list(self._running.values()):
+            self._act(attempt, now)
+            if attempt.due_at < float("inf"):
+                self._arm(attempt.due_at)
 
-    def _act(self, execution: Execution, now: float) -> None:
-        if execution.stop:
+    def _act(self, attempt: RunningAttempt, now: float) -> None:
+        if attempt.stop:
             return
-        if execution.soft_at is not None and now >= execution.soft_at:
-            execution.soft_at = None
-            execution.look_at_moments()
-            execution.signals.time_out()
-            self._soft(execution)
-        if now >= execution.hard_at:
-            execution.interrupt(Stop.TIMED_OUT)
-        elif execution.cancel_at is not None and now >= execution.cancel_at:
-            execution.interrupt(Stop.CANCELED)
+        if attempt.soft_at is not None and now >= attempt.soft_at:
+            attempt.soft_at = None
+            attempt.update_deadline()
+            attempt.signals.time_out()
+            self._soft(attempt)
+        if now >= attempt.hard_at:
+            attempt.interrupt(Stop.TIMED_OUT)
+        elif attempt.cancel_at is not None and now >= attempt.cancel_at:
+            attempt.interrupt(Stop.CANCELED)
+
+
+async def wait_for(event: asyncio.Event, seconds: float | None) -> bool:
+    """Wait until the event is set, or for this long; whether it is set."""
+    try:
+        async with asyncio.timeout(seconds):
+            return await event.wait()
+    except TimeoutError:
+        return event.is_set()

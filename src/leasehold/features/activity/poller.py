@@ -15,11 +15,11 @@ from types import TracebackType
 from typing import Self
 from uuid import UUID
 
-from leasehold.api.follower import POLL_SECONDS, TICK_SECONDS, Follower
-from leasehold.engine import watch
-from leasehold.engine.database import Database
-from leasehold.engine.watch import Fact
+from leasehold.database.database import Database
+from leasehold.engine import progress
+from leasehold.engine.progress import Fact
 from leasehold.errors import LeaseholdError
+from leasehold.http.subscription import POLL_SECONDS, TICK_SECONDS, Follower
 from leasehold.log import emit
 
 #: A snapshot: the oldest transaction under way, the next one to come, and those under way in between.
@@ -78,7 +78,7 @@ class Feed:
         follower: Follower[Patch] = Follower()
         async with self._looking:  # a look that is under way does not ask for this tenant
             if self._snapshot is None:
-                self._snapshot = (await watch.tenant_news(self._db, [], None)).snapshot
+                self._snapshot = (await progress.tenant_news(self._db, [], None)).snapshot
             since = self._snapshot
             self._followers.setdefault(tenant, set()).add(follower)
         self._someone.set()
@@ -93,7 +93,7 @@ class Feed:
         """What a reader that comes back has missed between two snapshots, or None where it has to start anew."""
         if not _is_near(after, until):
             return None
-        news = await watch.tenant_news(self._db, [tenant], after, until=until)
+        news = await progress.tenant_news(self._db, [tenant], after, until=until)
         return news.facts if news.complete else None
 
     def _leave(self, tenant: UUID, follower: Follower[Patch]) -> None:
@@ -125,7 +125,7 @@ class Feed:
     async def _look(self) -> None:
         if (before := self._snapshot) is None:  # the last one has left meanwhile
             return
-        news = await watch.tenant_news(self._db, list(self._followers), before)
+        news = await progress.tenant_news(self._db, list(self._followers), before)
         if not self._followers:
             return
         by_tenant = _by_tenant(news) if news.complete else await self._one_by_one(before, news.snapshot)
@@ -140,12 +140,12 @@ class Feed:
         """For all together it was too much: that of one tenant must not cost the others their news."""
         found: dict[UUID, list[Fact] | None] = {}
         for tenant in list(self._followers):
-            news = await watch.tenant_news(self._db, [tenant], before, until=until)
+            news = await progress.tenant_news(self._db, [tenant], before, until=until)
             found[tenant] = news.facts if news.complete else None
         return {tenant: facts for tenant, facts in found.items() if facts is None or facts}
 
 
-def _by_tenant(news: watch.News) -> dict[UUID, list[Fact] | None]:
+def _by_tenant(news: progress.News) -> dict[UUID, list[Fact] | None]:
     found: dict[UUID, list[Fact]] = {}
     for fact in news.facts:
         found.setdefault(fact.tenant_id, []).append(fact)

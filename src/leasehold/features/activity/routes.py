@@ -11,29 +11,29 @@ from uuid import UUID
 
 from fastapi import Query, Request, Response
 
-from leasehold.api import events
-from leasehold.api.answers import answer, plain
-from leasehold.api.auth import Caller, SignedIn
-from leasehold.api.feed import Patch
-from leasehold.api.follower import Follower
-from leasehold.api.models import Id, Logs, Moment, Overview
-from leasehold.api.route import needs, router
-from leasehold.api.services import Services, services_of
 from leasehold.engine import jobs
-from leasehold.engine.flows import Flows
-from leasehold.engine.watch import Fact
+from leasehold.engine.progress import Fact
+from leasehold.features.activity.poller import Patch
+from leasehold.features.activity.schemas import Overview
+from leasehold.features.flows.store import Flows
+from leasehold.http import streams
+from leasehold.http.auth import Caller, SignedIn
+from leasehold.http.responses import answer, plain
+from leasehold.http.route import needs, router
+from leasehold.http.services import Services, services_of
+from leasehold.http.subscription import Follower
+from leasehold.http.types import Id, Listing, Moment, Page
 from leasehold.job import LogLine
 
 routes = router("events")
 _READ = needs("jobs:read", tickets=True)
 #: The newest jobs and flows that a stream begins with.
 _NEWEST = 100
-_LEFT_OUT = frozenset({"payload", "result"})
 #: A cursor: microseconds, job and number of a log line.
 _PLACE = struct.Struct(">Q16sI")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _LATEST = 253_402_214_400_000_000  # of the year 9999
-_EITHER: dict[int | str, dict[str, Any]] = {200: events.PAGE_OR_STREAM[200]}  # the stream of a tenant has no end
+_EITHER: dict[int | str, dict[str, Any]] = {200: streams.PAGE_OR_STREAM[200]}  # the stream of a tenant has no end
 
 Limit = Annotated[int, Query(ge=1, le=200)]
 Groups = Annotated[
@@ -61,18 +61,18 @@ LogCursor = Annotated[
 async def all_events(
     request: Request,
     caller: SignedIn,
-    last_event_id: events.LastId = None,
-    last_event_id_query: events.LastIdQuery = None,
-    ticket: events.Ticket = None,
+    last_event_id: streams.LastId = None,
+    last_event_id_query: streams.LastIdQuery = None,
+    ticket: streams.Ticket = None,
 ) -> Response:
     services = services_of(request)
 
-    async def state() -> dict[str, Any]:
+    async def state() -> Overview:
         newest = await jobs.list_jobs_briefly(services.db, caller.tenant, {}, limit=_NEWEST)
         flows = await Flows(services.db, caller.tenant, lambda: None).list(limit=_NEWEST)
-        return {"data": [plain(job, without=_LEFT_OUT) for job in newest], "flows": [plain(flow) for flow in flows]}
+        return Overview(data=newest, flows=list(flows))
 
-    if events.is_wanted(request):
+    if streams.is_wanted(request):
         return await _open(services, caller, last_event_id or last_event_id_query, state=state, show=_facts)
     return answer(await state())
 
@@ -81,7 +81,7 @@ async def all_events(
     "/v1/logs",
     operation_id="logs.list",
     summary="Log lines of all jobs, newest first, or with `Accept: text/event-stream` as they come",
-    response_model=Logs,
+    response_model=Page[LogLine],
     responses=_EITHER,
     openapi_extra=_READ,
 )
@@ -92,35 +92,36 @@ async def list_logs(
     since: Moment | None = None,
     limit: Limit = 100,
     cursor: LogCursor = None,
-    last_event_id: events.LastId = None,
-    last_event_id_query: events.LastIdQuery = None,
-    ticket: events.Ticket = None,
+    last_event_id: streams.LastId = None,
+    last_event_id_query: streams.LastIdQuery = None,
+    ticket: streams.Ticket = None,
 ) -> Response:
     services, chosen = services_of(request), groups.split(",") if groups else None
     read = partial(jobs.list_logs, services.db, caller.tenant, groups=chosen, since=since, before=_place(cursor))
     found = await read(limit=limit + 1)
-    if events.is_wanted(request):
+    if streams.is_wanted(request):
         told: set[tuple[UUID, int]] = set()  # a line that comes while the stream begins may be in its state too
 
-        async def state() -> dict[str, Any]:
+        async def state() -> Listing[LogLine]:
             lines = [*reversed(await read(limit=limit))]
             told.update((line.job_id, line.seq) for line in lines)
-            return {"data": [plain(line) for line in lines]}
+            return Listing(data=lines)
 
         def show(facts: Sequence[Fact]) -> list[dict[str, Any]]:
             return _lines([fact for fact in facts if (fact.job_id, fact.seq) not in told], chosen)
 
         return await _open(services, caller, last_event_id or last_event_id_query, state=state, show=show)
     more = len(found) > limit
-    return answer({"data": found[:limit], "next_cursor": _cursor(found[limit - 1]) if more else None, "has_more": more})
+    cursor = _cursor(found[limit - 1]) if more else None
+    return answer(Page(data=found[:limit], next_cursor=cursor, has_more=more), as_=Page[LogLine])
 
 
 @routes.get(
     "/v1/jobs/{job_id}/logs",
     operation_id="jobs.logs",
     summary="Log lines of a job, oldest first, or with `Accept: text/event-stream` until its end",
-    response_model=Logs,
-    responses=events.PAGE_OR_STREAM,
+    response_model=Page[LogLine],
+    responses=streams.PAGE_OR_STREAM,
     openapi_extra=_READ,
 )
 async def job_logs(
@@ -129,17 +130,18 @@ async def job_logs(
     job_id: Id,
     after: Annotated[int, Query(ge=0, le=2_000_000_000, description="Only lines after this number.")] = 0,
     limit: Limit = 100,
-    last_event_id: events.LastId = None,
-    last_event_id_query: events.LastIdQuery = None,
-    ticket: events.Ticket = None,
+    last_event_id: streams.LastId = None,
+    last_event_id_query: streams.LastIdQuery = None,
+    ticket: streams.Ticket = None,
 ) -> Response:
     services = services_of(request)
-    if events.is_wanted(request):
+    if streams.is_wanted(request):
         last = last_event_id or last_event_id_query or str(after)
-        return await events.open_stream(services, caller, job_id, last, only="log")
+        return await streams.open_stream(services, caller, job_id, last, only="log")
     found = await jobs.job_logs(services.db, caller.tenant, job_id, after, limit + 1)
     more = len(found) > limit
-    return answer({"data": found[:limit], "next_cursor": str(found[limit - 1].seq) if more else None, "has_more": more})
+    cursor = str(found[limit - 1].seq) if more else None
+    return answer(Page(data=found[:limit], next_cursor=cursor, has_more=more), as_=Page[LogLine])
 
 
 async def _open(
@@ -147,7 +149,7 @@ async def _open(
     caller: Caller,
     last_event_id: str | None,
     *,
-    state: Callable[[], Awaitable[dict[str, Any]]],
+    state: Callable[[], Awaitable[object]],
     show: Callable[[Sequence[Fact]], list[dict[str, Any]]],
 ) -> Response:
     """A stream of what is new for the tenant. It follows before it reads the state: nothing is lost in between."""
@@ -156,39 +158,39 @@ async def _open(
         follower, since = await stack.enter_async_context(services.hub.feed.follow(caller.tenant))
         missed = await services.hub.feed.missed(caller.tenant, last_event_id, since) if last_event_id else None
         chunks = _chunks(follower, since, state, show, missed=missed, resumes=bool(last_event_id))
-        return events.EventStream(chunks, stack.pop_all())
+        return streams.EventStream(chunks, stack.pop_all())
     raise AssertionError("unreachable")
 
 
 async def _chunks(
     follower: Follower[Patch],
     since: str,
-    state: Callable[[], Awaitable[dict[str, Any]]],
+    state: Callable[[], Awaitable[object]],
     show: Callable[[Sequence[Fact]], list[dict[str, Any]]],
     *,
     missed: Sequence[Fact] | None,
     resumes: bool,
 ) -> AsyncIterator[bytes]:
-    yield events.RETRY
+    yield streams.RETRY
     if missed is None:
         if resumes:
-            yield events.message("reset", since, {"reason": "what happened after the last message cannot be told"})
-        yield events.message("state", since, await state())
+            yield streams.message("reset", since, {"reason": "what happened after the last message cannot be told"})
+        yield streams.message("state", since, await state())
     elif shown := show(missed):
-        yield events.message("patch", since, {"data": shown})
+        yield streams.message("patch", since, {"data": shown})
     while True:
         try:
-            patch = await follower.next(events.PING_SECONDS)
+            patch = await follower.next(streams.PING_SECONDS)
         except TimeoutError:
-            yield events.PING
+            yield streams.PING
             continue
         if patch is None:
             return
         if patch.facts is None:
-            yield events.message("reset", patch.snapshot, {"reason": "too much happened at once to be told"})
-            yield events.message("state", patch.snapshot, await state())
+            yield streams.message("reset", patch.snapshot, {"reason": "too much happened at once to be told"})
+            yield streams.message("state", patch.snapshot, await state())
         elif shown := show(patch.facts):
-            yield events.message("patch", patch.snapshot, {"data": shown})
+            yield streams.message("patch", patch.snapshot, {"data": shown})
 
 
 def _facts(facts: Sequence[Fact]) -> list[dict[str, Any]]:

@@ -6,7 +6,7 @@ import typer
 
 from leasehold.cli.options import Json, Tenant
 from leasehold.cli.output import command, print_json, print_table, say
-from leasehold.cli.scope import shell_scope
+from leasehold.cli.tenant_scope import shell_scope
 
 if TYPE_CHECKING:
     pass
@@ -41,8 +41,8 @@ async def create(
     from dataclasses import asdict
     from datetime import UTC, datetime, timedelta
 
-    from leasehold import keys
-    from leasehold.engine import keys as engine
+    from leasehold.features.api_keys import format as keys
+    from leasehold.features.api_keys import store as engine
     from leasehold.settings import Settings
 
     settings = Settings.from_env(tenant=tenant)
@@ -69,7 +69,7 @@ async def create(
 @command
 async def list_(operator: Operator = False, tenant: Tenant = None, json: Json = False) -> None:
     """The keys of a tenant, newest first, revoked ones too."""
-    from leasehold.engine import keys as engine
+    from leasehold.features.api_keys import store as engine
     from leasehold.settings import Settings
 
     async with shell_scope(None if operator else Settings.from_env(tenant=tenant)) as (db, owner):
@@ -94,7 +94,7 @@ async def revoke(
     tenant: Tenant = None,
 ) -> None:
     """Revoke a key: every server refuses it from its next request on."""
-    from leasehold.engine import keys as engine
+    from leasehold.features.api_keys import store as engine
     from leasehold.settings import Settings
 
     async with shell_scope(None if operator else Settings.from_env(tenant=tenant)) as (db, owner):

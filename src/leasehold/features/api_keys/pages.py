@@ -4,13 +4,13 @@ from uuid import UUID
 
 from starlette.responses import Response
 
-from leasehold import keys as texts
-from leasehold.api.problems import Problem
 from leasehold.dashboard.page import Look, NavigationEntry, Page, Pages
-from leasehold.engine import keys as engine
-from leasehold.engine.keys import KeyInfo
-from leasehold.engine.scope import Scope
+from leasehold.database.actor import ActorTransaction
 from leasehold.errors import NotFound
+from leasehold.features.api_keys import format as texts
+from leasehold.features.api_keys import store as engine
+from leasehold.features.api_keys.model import KeyInfo
+from leasehold.http.problems import Problem
 
 pages = Pages(NavigationEntry(path="/keys", title="API keys", scopes=frozenset({"admin"}), head="Access"))
 #: What a tenant's key may be for, with the words of the form.
@@ -88,6 +88,6 @@ async def _keys(look: Look) -> list[KeyInfo]:
         return await _keys_of(scope, look.viewer.tenant)
 
 
-async def _keys_of(scope: Scope, tenant: UUID | None) -> list[KeyInfo]:
+async def _keys_of(scope: ActorTransaction, tenant: UUID | None) -> list[KeyInfo]:
     """Those of a tenant, or those of the installation."""
     return await (engine.list_operator_keys(scope) if tenant is None else engine.list_keys(scope, tenant))

@@ -5,16 +5,18 @@ from typing import Annotated
 
 from fastapi import Path, Request, Response
 
-from leasehold import keys
-from leasehold.api.answers import answer, plain
-from leasehold.api.auth import Caller, SignedIn
-from leasehold.api.idempotency import refuse_key
-from leasehold.api.models import KeyMade, KeyRequest, Keys
-from leasehold.api.owner import Tenant, owner_scope
-from leasehold.api.problems import Problem
-from leasehold.api.route import needs, router
-from leasehold.api.services import services_of
-from leasehold.engine import keys as engine
+from leasehold.features.api_keys import format as keys
+from leasehold.features.api_keys import store as engine
+from leasehold.features.api_keys.model import KeyInfo
+from leasehold.features.api_keys.schemas import KeyMade, KeyRequest
+from leasehold.http.auth import Caller, SignedIn
+from leasehold.http.idempotency import refuse_key
+from leasehold.http.problems import Problem
+from leasehold.http.responses import answer, answer_all, plain
+from leasehold.http.route import needs, router
+from leasehold.http.services import services_of
+from leasehold.http.tenant_param import Tenant, owner_scope
+from leasehold.http.types import Listing
 
 routes = router("keys")
 _ADMIN = needs("admin", "operator")
@@ -52,20 +54,20 @@ async def create(request: Request, caller: SignedIn, body: KeyRequest) -> Respon
                 expires_at=expires_at,
                 queues=body.queues,
             )
-    return answer(plain(info) | {"key": key.text}, status=201, headers={"Location": f"/v1/keys/{key.key_id}"})
+    return answer(KeyMade(**plain(info), key=key.text), status=201, headers={"Location": f"/v1/keys/{key.key_id}"})
 
 
 @routes.get(
     "/v1/keys",
     operation_id="keys.list",
     summary="The keys, newest first, revoked ones too",
-    response_model=Keys,
+    response_model=Listing[KeyInfo],
     openapi_extra=_ADMIN,
 )
 async def list_(request: Request, caller: SignedIn, tenant: Tenant = None) -> Response:
     async with owner_scope(request, caller, tenant) as (scope, owner):
         found = await (engine.list_operator_keys(scope) if owner is None else engine.list_keys(scope, owner))
-    return answer({"data": found})
+    return answer_all(found, of=KeyInfo)
 
 
 @routes.delete(
@@ -94,7 +96,7 @@ def _refuse_more_than_own(caller: Caller, scopes: Sequence[str]) -> None:
         raise Problem("forbidden", f"this key cannot give away what it lacks: {', '.join(sorted(missing))}")
 
 
-def _refuse_other_queues(caller: Caller, queues: Sequence[str], known: Sequence[engine.KeyInfo]) -> None:
+def _refuse_other_queues(caller: Caller, queues: Sequence[str], known: Sequence[KeyInfo]) -> None:
     own = {queue for key in known if key.key_id == caller.key_id for queue in key.queues or ()}
     if missing := set(queues) - own:
         raise Problem("forbidden", f"this key does not work on {', '.join(sorted(missing))} itself")

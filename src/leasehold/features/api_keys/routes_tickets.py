@@ -4,13 +4,13 @@ import secrets
 
 from fastapi import Request, Response
 
-from leasehold.api.answers import answer
-from leasehold.api.auth import SignedIn, ticket_digest
-from leasehold.api.idempotency import refuse_key
-from leasehold.api.models import TicketOut, TicketRequest
-from leasehold.api.route import needs, router
-from leasehold.api.services import services_of
-from leasehold.engine import keys
+from leasehold.features.api_keys import store as keys
+from leasehold.features.api_keys.schemas import TicketMade, TicketRequest
+from leasehold.http.auth import SignedIn, ticket_digest
+from leasehold.http.idempotency import refuse_key
+from leasehold.http.responses import answer
+from leasehold.http.route import needs, router
+from leasehold.http.services import services_of
 
 routes = router("tickets")
 
@@ -20,7 +20,7 @@ routes = router("tickets")
     operation_id="tickets.create",
     summary="A ticket that opens one stream, of a job, of a flow or of the tenant, once, within a minute",
     status_code=201,
-    response_model=TicketOut,
+    response_model=TicketMade,
     openapi_extra=needs("jobs:read"),
 )
 async def create(request: Request, caller: SignedIn, body: TicketRequest) -> Response:
@@ -29,4 +29,4 @@ async def create(request: Request, caller: SignedIn, body: TicketRequest) -> Res
     whose = {"job_id": body.job_id, "flow_id": body.flow_id}
     db, digest = services_of(request).db, ticket_digest(ticket)
     ends = await keys.create_ticket(db, caller.tenant, digest, caller.key_id, **whose)
-    return answer({"ticket": ticket, **whose, "expires_at": ends}, status=201)
+    return answer(TicketMade(ticket=ticket, **whose, expires_at=ends), status=201)

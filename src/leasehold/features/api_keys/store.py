@@ -1,43 +1,18 @@
 """API keys and tickets: make, find, revoke them."""
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from leasehold.engine.database import Database
+from leasehold.database.database import Database
 from leasehold.errors import BadInput, BadSetting
-from leasehold.keys import Key, Peppers
+from leasehold.features.api_keys.format import Key, Peppers
+from leasehold.features.api_keys.model import Holder, KeyInfo, Ticket
 from leasehold.postgres import Home, instance_home
 from leasehold.settings import Settings
 
 _PEPPER = "key_pepper"
 _NOBODY = bytes(32)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KeyInfo:
-    """A key as its owner may see it. ``tenant_id`` is None for a key of the installation."""
-
-    key_id: str
-    tenant_id: UUID | None
-    name: str
-    scopes: list[str]
-    created_by: str
-    created_at: datetime
-    expires_at: datetime | None
-    revoked_at: datetime | None
-    last_used_at: datetime | None
-    queues: list[str] | None = None  # where a key for workers may work
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Holder:
-    """Who a good key lets in, and what for."""
-
-    key_id: str
-    tenant_id: UUID | None
-    scopes: frozenset[str]
 
 
 def peppers(settings: Settings, *, loopback: bool = True) -> Peppers:
@@ -109,15 +84,6 @@ async def revoke_operator_key(db: Database, key_id: str) -> None:
     await db.call("revoke_operator_key", key_id)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ticket:
-    """Whom a ticket lets in: to one job, to one flow, or to the whole tenant."""
-
-    holder: Holder
-    job_id: UUID | None
-    flow_id: UUID | None
-
-
 async def create_ticket(
     db: Database, tenant: UUID, digest: bytes, key_id: str, *, job_id: UUID | None = None, flow_id: UUID | None = None
 ) -> datetime:
@@ -128,7 +94,7 @@ async def create_ticket(
 
 async def take_ticket(db: Database, digest: bytes) -> Ticket | None:
     """It is used up, and worth nothing the next time."""
-    rows = await db.call("take_ticket", digest)
+    rows = await db.call("redeem_ticket", digest)
     if not rows:
         return None
     row = rows[0]

@@ -1,8 +1,8 @@
 """``/audit``: who did what."""
 
-from leasehold.dashboard.overview import names_of
 from leasehold.dashboard.page import Look, NavigationEntry, Page, Pages, as_id
-from leasehold.engine import watch
+from leasehold.engine.audit import list_audit
+from leasehold.features.overview.pages import names_of
 
 pages = Pages(NavigationEntry(path="/audit", title="Audit log", scopes=frozenset({"admin"})))
 _LIMIT = 50
@@ -11,7 +11,7 @@ _LIMIT = 50
 @pages.get("/audit", "admin", "operator")
 async def audit(look: Look) -> Page:
     before = as_id(look.query("before")) if look.query("before") else None
-    found = await watch.list_audit(look.viewer.db, look.viewer.tenant, before=before, limit=_LIMIT + 1)
+    found = await list_audit(look.viewer.db, look.viewer.tenant, before=before, limit=_LIMIT + 1)
     return look.show(
         "audit.html",
         rows=found[:_LIMIT],

@@ -4,12 +4,12 @@ from typing import Annotated
 
 from fastapi import Query, Request, Response
 
-from leasehold.api.answers import decode_cursor, page
-from leasehold.api.auth import SignedIn
-from leasehold.api.models import AuditLog, Cursor
-from leasehold.api.route import needs, router
-from leasehold.api.services import services_of
-from leasehold.engine import watch
+from leasehold.engine.audit import Audit, list_audit
+from leasehold.http.auth import SignedIn
+from leasehold.http.responses import decode_cursor, page
+from leasehold.http.route import needs, router
+from leasehold.http.services import services_of
+from leasehold.http.types import Cursor, Page
 
 routes = router("audit")
 
@@ -18,7 +18,7 @@ routes = router("audit")
     "/v1/audit",
     operation_id="audit.list",
     summary="The newest entries of the audit log: the tenant's own, or all for the operator",
-    response_model=AuditLog,
+    response_model=Page[Audit],
     openapi_extra=needs("admin", "operator"),
 )
 async def list_(
@@ -29,5 +29,5 @@ async def list_(
 ) -> Response:
     services = services_of(request)
     db = services.operator if caller.tenant_id is None else services.db
-    found = await watch.list_audit(db, caller.tenant_id, before=decode_cursor(cursor), limit=limit + 1)
-    return page(request, found, limit=limit, last="audit_id")
+    found = await list_audit(db, caller.tenant_id, before=decode_cursor(cursor), limit=limit + 1)
+    return page(request, found, limit=limit, last="audit_id", of=Audit)

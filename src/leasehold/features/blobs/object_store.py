@@ -10,9 +10,9 @@ from types import TracebackType
 from typing import Self
 
 from leasehold.errors import BadSetting, FetchError, FetchTooLarge, FetchUnreachable, NotFound
-from leasehold.net.answer import Fetched
-from leasehold.net.fetch import Fetcher
-from leasehold.net.urls import Url, parse_url
+from leasehold.fetch.fetcher import Fetcher
+from leasehold.fetch.response import Fetched
+from leasehold.fetch.urls import Url, parse_url
 from leasehold.settings import Settings
 
 #: What the store says when it has no object, or refuses.

@@ -12,12 +12,12 @@ from uuid import UUID
 
 import asyncpg
 
-from leasehold.engine.database import Database
+from leasehold.database.database import Database
 from leasehold.errors import BadInput, BadSetting, Conflict, NotFound, TooLarge
 
 if TYPE_CHECKING:
-    from leasehold.net.answer import Fetched
-    from leasehold.net.objects import ObjectStore
+    from leasehold.features.blobs.object_store import ObjectStore
+    from leasehold.fetch.response import Fetched
 
 #: Bytes of one body, as they are and compressed.
 MAX_SIZE = 256 * 1024 * 1024
@@ -65,13 +65,13 @@ class Bodies:
         digest = bytes.fromhex(body.sha256)
         about = digest, body.size, body.media_type, days
         if self._objects is None or len(packed) <= _SMALL:
-            await self._db.call("keep_body", *about, packed, "zlib", tenant=self._tenant)
-        elif not await self._db.call("prolong_body", digest, days, tenant=self._tenant):
+            await self._db.call("put_blob", *about, packed, "zlib", tenant=self._tenant)
+        elif not await self._db.call("extend_blob_retention", digest, days, tenant=self._tenant):
             # A key of its own for each upload: what somebody else is about to remove is never what we have just put.
             key = f"{self._tenant}/{body.sha256}/{secrets.token_hex(8)}"
-            await self._db.call("announce_object", key)
+            await self._db.call("register_object", key)
             await self._objects.put(key, packed)
-            await self._db.call("keep_body", *about, None, "zlib", key, tenant=self._tenant)
+            await self._db.call("put_blob", *about, None, "zlib", key, tenant=self._tenant)
 
     async def get(self, digest: str) -> bytes:
         """The bytes with this digest, or NotFound."""
@@ -96,7 +96,7 @@ class Bodies:
 
     async def keep(self, digest: str, *, days: float) -> None:
         """Keep a body for at least so many days from now; NotFound if it is gone."""
-        if not await self._db.call("prolong_body", _digest(digest), days, tenant=self._tenant):
+        if not await extend_blob_retention(self._db, self._tenant, digest, days=days):
             raise _missing(digest)
 
     async def remember(self, url: str, ask: "Callable[..., Awaitable[Fetched]]") -> "Fetched":
@@ -105,7 +105,7 @@ class Bodies:
         The newest body stays; the one before it goes an hour after it was replaced, unless ``keep`` was called for it.
         """
         key = sha256(url.encode()).digest()
-        rows = await self._db.call("get_remembered", key, float(self._days), tenant=self._tenant)
+        rows = await self._db.call("get_cached_response", key, float(self._days), tenant=self._tenant)
         before = rows[0] if rows else None
         fetched = await ask(**_validators(before) if before else {})
         if fetched.not_modified and before:
@@ -115,7 +115,7 @@ class Bodies:
             media_type = (fetched.header("content-type") or "application/octet-stream")[:255]
             body = await self.put(fetched.body, media_type, days=_BRIEF_DAYS)
             values = fetched.status, fetched.etag, fetched.last_modified, media_type, bytes.fromhex(body.sha256)
-            await self._db.call("put_remembered", key, *values, float(self._days), tenant=self._tenant)
+            await self._db.call("put_cached_response", key, *values, float(self._days), tenant=self._tenant)
         return fetched
 
     async def _object(self, key: str) -> bytes:
@@ -124,15 +124,25 @@ class Bodies:
         return await self._objects.get(key, max_bytes=MAX_PACKED)
 
     async def _row(self, digest: str) -> asyncpg.Record:
-        rows = await self._db.call("read_body", _digest(digest), tenant=self._tenant)
+        rows = await self._db.call("get_blob", _digest(digest), tenant=self._tenant)
         if not rows:
             raise _missing(digest)
         return rows[0]
 
 
+async def extend_blob_retention(db: Database, tenant: UUID, digest: str, *, days: float) -> bool:
+    """Keep a body for at least so many days from now; False if it is gone."""
+    return bool(await db.call("extend_blob_retention", _digest(digest), days, tenant=tenant))
+
+
+async def hold_blob(db: Database, tenant: UUID, name: str, digest: str, *, days: float) -> None:
+    """Keep a body as long as this name stands for it; NotFound if it is gone."""
+    await db.call("hold_blob", name, _digest(digest), days, tenant=tenant)
+
+
 async def remove_loose(db: Database, objects: "ObjectStore") -> int:
     """Remove objects that no body names from the object store; how many."""
-    keys = list(await db.value("list_loose"))
+    keys = list(await db.value("list_orphan_objects"))
     for key in keys:
         await objects.delete(key)
     await db.call("forget_objects", keys)

@@ -17,10 +17,10 @@ async def demo(
     """Fill a tenant `demo` of what is up with living work: jobs of every state, flows, schedules, webhooks."""
     import asyncio
 
-    from leasehold.demo import life
+    from leasehold.features.demo import sample_data
     from leasehold.settings import Settings
 
-    async with life.receiver(receiver_port) as here, life.shop(Settings.from_env(), here) as shop:
+    async with sample_data.receiver(receiver_port) as here, sample_data.shop(Settings.from_env(), here) as shop:
         say("the tenant demo is at work: look at it in the dashboard, or `leasehold jobs list --tenant demo`")
         if not shop.listens:
             say(

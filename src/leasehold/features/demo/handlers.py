@@ -3,13 +3,12 @@
 import asyncio
 from dataclasses import dataclass
 
-from leasehold.app import Leasehold
-from leasehold.context import Context
-from leasehold.demo import shop
-from leasehold.packs import Pack
+from leasehold.features.demo import shop_handlers
+from leasehold.program.app import Leasehold
+from leasehold.program.context import Context
 
 app = Leasehold()
-app.include(shop.app)
+app.include(shop_handlers.app)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +51,3 @@ async def slow(ctx: Context, order: Slow) -> float:
         await asyncio.sleep(0.1)
         await ctx.progress(100 * step / steps)
     return order.seconds
-
-
-pack = Pack(name="demo", app=app)

@@ -11,14 +11,15 @@ from dataclasses import dataclass, replace
 from itertools import count
 from uuid import UUID
 
-from leasehold.client import Client
-from leasehold.engine import tenants, webhooks
-from leasehold.engine.connect import target
-from leasehold.engine.database import Database, Role
-from leasehold.engine.scope import Scope
-from leasehold.engine.secrets import secret_keys
+from leasehold.database.actor import ActorTransaction
+from leasehold.database.connect import target
+from leasehold.database.database import Database, Role
 from leasehold.errors import BadInput, FetchRefused, LeaseholdError
-from leasehold.flows import approval, chain, group, step
+from leasehold.features.flows.model import approval, chain, group, step
+from leasehold.features.secrets.store import secret_keys
+from leasehold.features.tenants import store as tenants
+from leasehold.features.webhooks import store as webhooks
+from leasehold.program.client import Client
 from leasehold.settings import Settings
 
 TENANT = "demo"
@@ -163,7 +164,7 @@ def _feed(name: str, seconds: float = 40.0) -> dict[str, object]:
 
 async def _listen(db: Database, tenant: UUID, settings: Settings, here: Receiver) -> bool:
     """An endpoint for the receiver, if these settings let a worker call it. Those of demos before are removed."""
-    async with Scope.open(db, tenant=tenant, actor="demo") as scope:
+    async with ActorTransaction.open(db, tenant=tenant, actor="demo") as scope:
         for old in await webhooks.list_endpoints(scope, tenant):
             await webhooks.remove_endpoint(scope, tenant, old.endpoint_id)
         events = ["job.dead", "job.failed", "order.*"]

@@ -3,9 +3,9 @@
 import asyncio
 from dataclasses import dataclass
 
-from leasehold.app import Leasehold
-from leasehold.context import Context
-from leasehold.outcomes import Fail
+from leasehold.program.app import Leasehold
+from leasehold.program.context import Context
+from leasehold.program.outcomes import Fail
 
 app = Leasehold()
 

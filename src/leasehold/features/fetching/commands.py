@@ -12,8 +12,8 @@ from leasehold.cli.options import Json
 from leasehold.cli.output import command, print_json, say
 
 if TYPE_CHECKING:
-    from leasehold.net.answer import Fetched
-    from leasehold.net.fetch import Fetcher
+    from leasehold.fetch.fetcher import Fetcher
+    from leasehold.fetch.response import Fetched
 
 Check = Annotated[bool, typer.Option("--check", help="Only resolve and judge: 0 is allowed, 1 is refused.")]
 Method = Annotated[str, typer.Option("-X", "--method", help="The method.")]
@@ -37,7 +37,7 @@ async def fetch(
     output: Output = None,
 ) -> None:
     """Fetch a URL under the rules that jobs are under. The body goes to stdout; a status from 400 ends with 1."""
-    from leasehold.net.fetch import Fetcher, Options
+    from leasehold.fetch.fetcher import Fetcher, Options
     from leasehold.settings import Settings
 
     options = Options(headers=_headers(header or []), body=(data or "").encode())

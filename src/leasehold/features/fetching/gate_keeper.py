@@ -2,12 +2,12 @@
 
 from datetime import datetime
 
-from leasehold.app import Leasehold
-from leasehold.context import PATIENCE_S
-from leasehold.engine.database import Database
-from leasehold.engine.politeness import KeptRobots, wait_for_host
+from leasehold.database.database import Database
 from leasehold.errors import FetchDisallowed, FetchUnreachable
-from leasehold.net.urls import parse_url
+from leasehold.features.fetching.store import KeptRobots, wait_for_host
+from leasehold.fetch.urls import parse_url
+from leasehold.program.app import Leasehold
+from leasehold.program.context import PATIENCE_S
 
 #: Sites may ask for so long between two requests; more would be a no, and that they can say otherwise.
 MAX_CRAWL_DELAY_S = 300.0

@@ -3,10 +3,10 @@
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from leasehold.engine.database import Database
+from leasehold.database.database import Database
 
 if TYPE_CHECKING:
-    from leasehold.net.robots import Kept
+    from leasehold.fetch.robots import Kept
 
 
 class KeptRobots:
@@ -16,9 +16,9 @@ class KeptRobots:
         self._db = db
 
     async def load(self, origin: str, since: datetime | None) -> "Kept | None":
-        from leasehold.net.robots import Kept  # here: upkeep needs the rest of this module alone
+        from leasehold.fetch.robots import Kept  # here: upkeep needs the rest of this module alone
 
-        rows = await self._db.call("fresh_robots", origin, since)
+        rows = await self._db.call("get_fresh_robots", origin, since)
         return Kept(**rows[0]) if rows else None
 
     async def keep(self, origin: str, kept: "Kept") -> None:
@@ -27,8 +27,8 @@ class KeptRobots:
 
 async def wait_for_host(db: Database, host: str, gap_s: float, *, patience_s: float) -> float:
     """Seconds until the moment that is ours now. More than the patience: none is, come back after so many."""
-    return float(await db.value("wait_for_host", host, gap_s, patience_s))
+    return float(await db.value("reserve_host_slot", host, gap_s, patience_s))
 
 
 async def purge_outside(db: Database) -> int:
-    return int(await db.value_long("purge_outside"))
+    return int(await db.value_long("purge_fetch_cache"))

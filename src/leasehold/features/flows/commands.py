@@ -11,7 +11,8 @@ from leasehold.cli.options import Json, Tenant
 from leasehold.cli.output import command, print_json, print_table, say
 
 if TYPE_CHECKING:
-    from leasehold.engine.flows import FlowInfo, Flows, StepInfo
+    from leasehold.features.flows.model import FlowInfo, StepInfo
+    from leasehold.features.flows.store import Flows
 
 app = typer.Typer(help="Flows: jobs that wait for each other.", no_args_is_help=True)
 
@@ -104,14 +105,14 @@ async def opened(tenant: str | None) -> "AsyncIterator[Flows]":
     """The tenant's flows, changed by a person at a shell: the audit log names the person."""
     from getpass import getuser
 
-    from leasehold.client import Backend
-    from leasehold.engine.flows import Flows
-    from leasehold.engine.scope import Acting
+    from leasehold.database.actor import ActorDatabase
+    from leasehold.features.flows.store import Flows
+    from leasehold.program.client import Backend
     from leasehold.settings import Settings
 
     async with Backend(Settings.from_env(tenant=tenant)) as backend:
         client = await backend.client()
-        yield Flows(Acting(client.backend.db, f"cli:{getuser()}"), client.tenant_id, client.backend.announce)
+        yield Flows(ActorDatabase(client.backend.db, f"cli:{getuser()}"), client.tenant_id, client.backend.announce)
 
 
 def _state(info: "FlowInfo") -> str:

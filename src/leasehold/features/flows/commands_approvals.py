@@ -5,9 +5,9 @@ from uuid import UUID
 
 import typer
 
-from leasehold.cli.flows import opened
 from leasehold.cli.options import Json, Tenant
 from leasehold.cli.output import command, print_json, print_table, say
+from leasehold.features.flows.commands import opened
 
 app = typer.Typer(help="Approvals: what flows wait for people to decide.", no_args_is_help=True)
 

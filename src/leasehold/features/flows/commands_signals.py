@@ -4,9 +4,9 @@ from typing import Annotated
 
 import typer
 
-from leasehold.cli.flows import opened
 from leasehold.cli.options import Json, Tenant
 from leasehold.cli.output import command, print_json, say
+from leasehold.features.flows.commands import opened
 
 app = typer.Typer(help="Signals: what flows wait for from outside.", no_args_is_help=True)
 
@@ -27,7 +27,7 @@ async def send(
 ) -> None:
     """Send a signal; without a step that waits for it, it is kept for the first that does."""
     from leasehold.errors import BadInput
-    from leasehold.payload import decode
+    from leasehold.json_codec import decode
 
     try:
         value = decode(payload)

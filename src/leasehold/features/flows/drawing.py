@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from leasehold.engine.flows import StepInfo
+from leasehold.features.flows.model import StepInfo
 
 WIDTH, HEIGHT = 164, 48
 _ACROSS, _DOWN, _EDGE = 34, 14, 8

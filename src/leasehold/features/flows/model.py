@@ -14,14 +14,19 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from graphlib import CycleError, TopologicalSorter
-from typing import Any, Literal
+from typing import Annotated, Any, Literal, Self
+from uuid import UUID
 
-from leasehold import payload
+from pydantic import Field
+
+from leasehold import json_codec
 from leasehold.errors import BadInput
-from leasehold.options import plain
+from leasehold.job import State
+from leasehold.job_options import plain
 
 #: What becomes of a step when one that it waits for does not succeed: the flow fails, the step is skipped, or it runs.
 Policy = Literal["fail", "skip", "continue"]
+FlowState = Literal["running", "succeeded", "failed", "canceled"]
 POLICIES = ("fail", "skip", "continue")
 #: Turns a kind, a value and options into JSON text and options under SQL's names: ``Leasehold.prepare`` for one.
 Prepare = Callable[[str, Any, Mapping[str, Any]], tuple[str, dict[str, Any]]]
@@ -179,7 +184,7 @@ class Flow:
         for node in ordered:
             parents = [named[parent] if isinstance(parent, str) else parent for parent in node.after]
             text, options = prepare(node.step.kind, node.step.payload, node.step.options)
-            head = payload.encode(
+            head = json_codec.encode(
                 {
                     "name": node.step.name if node.named or all_named else None,
                     "kind": node.step.kind,
@@ -268,7 +273,7 @@ def flow_of(part: Piece | Flow, name: str = "added") -> Flow:
 
 def plain_prepare(kind: str, value: Any, options: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
     """For kinds whose handlers are not known here."""
-    return payload.encode({} if value is None else value), plain(options)
+    return json_codec.encode({} if value is None else value), plain(options)
 
 
 def _flat(after: After) -> "list[Node | str]":
@@ -305,3 +310,85 @@ def _deadline(given: float | timedelta | datetime | None) -> dict[str, Any]:
             raise BadInput(f"{given.isoformat()} has no time zone", hint="use datetime.now(UTC) + …")
         return {"deadline": given.isoformat()}
     return _given(deadline_s=_seconds(given))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FlowInfo:
+    """A flow as it stands. ``stopping``: it is to end before all is done, and something still runs."""
+
+    flow_id: UUID
+    tenant_id: UUID
+    name: str
+    state: FlowState
+    reason: str | None
+    stopping: bool
+    deadline: datetime | None
+    created_at: datetime
+    finished_at: datetime | None
+    counts: Annotated[dict[str, int] | None, Field(description="Steps by state, `skipped` among them; null in lists.")]
+
+    @classmethod
+    def from_row(cls, row: Mapping[str, Any]) -> Self:
+        return cls(**dict(row) | {"counts": json_codec.decode(row["counts"])})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepInfo:
+    """A step of a flow."""
+
+    job_id: UUID
+    name: str | None
+    kind: str
+    what: Literal["job", "approval", "signal", "sleep", "join"]
+    state: State | Literal["skipped"]
+    reason: str | None
+    after: Annotated[list[UUID], Field(description="The jobs it waits for.")]
+    finished_at: datetime | None
+
+    @classmethod
+    def from_row(cls, row: Mapping[str, Any]) -> Self:
+        state = row["state"]
+        return cls(**dict(row) | {"state": state if state == "skipped" else State(state)})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Approval:
+    """What waits for a person."""
+
+    job_id: UUID
+    flow_id: UUID
+    flow: str
+    name: str | None
+    payload: Any
+    asked_at: datetime
+    expires_at: datetime | None
+    by_default: Literal["approve", "reject"]
+    tenant_id: UUID
+
+    @classmethod
+    def from_row(cls, row: Mapping[str, Any]) -> Self:
+        return cls(**dict(row) | {"payload": json_codec.shown(row["payload"])})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parent:
+    """How a step ended that another one waited for. ``state`` is an outcome, or skipped."""
+
+    job_id: UUID
+    name: str | None
+    kind: str
+    state: str
+    result: Any
+    error: dict[str, Any] | None
+
+    @classmethod
+    def from_row(cls, row: Mapping[str, Any]) -> Self:
+        return cls(**dict(row) | {name: json_codec.decode(row[name]) for name in ("result", "error")})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundFlows:
+    """Flows that match; ``looked_to`` is where to look on, None when everything was looked at."""
+
+    flows: list[UUID]
+    looked_to: UUID | None

@@ -5,15 +5,15 @@ from uuid import UUID
 
 from starlette.responses import Response
 
-from leasehold.api.problems import Problem
-from leasehold.dashboard import graph
-from leasehold.dashboard.overview import names_of
+from leasehold.dashboard.filters import plural, short
 from leasehold.dashboard.page import Look, NavigationEntry, Page, Pages, as_id
-from leasehold.dashboard.words import plural, short
-from leasehold.engine import look as engine
-from leasehold.engine.flows import FlowInfo, Flows
-from leasehold.engine.scope import Scope
+from leasehold.database.actor import ActorTransaction
 from leasehold.errors import NotFound
+from leasehold.features.flows import drawing
+from leasehold.features.flows.model import FlowInfo
+from leasehold.features.flows.store import Flows, find_flows, see_flows
+from leasehold.features.overview.pages import names_of
+from leasehold.http.problems import Problem
 
 pages = Pages(NavigationEntry(path="/flows", title="Flows", key="l", scopes=frozenset({"jobs:read"})))
 STATES = ("running", "succeeded", "failed", "canceled")
@@ -27,11 +27,11 @@ async def flows(look: Look) -> Page:
     viewer = look.viewer
     before = as_id(look.query("before")) if look.query("before") else None
     state = look.query("state") if look.query("state") in STATES else None
-    found = await engine.find_flows(viewer.db, viewer.tenant, state, before=before, limit=_LIMIT)
+    found = await find_flows(viewer.db, viewer.tenant, state, before=before, limit=_LIMIT)
     return look.show(
         "flows.html",
         live=before is None,
-        rows=await engine.see_flows(viewer.db, viewer.tenant, found.flows),
+        rows=await see_flows(viewer.db, viewer.tenant, found.flows),
         looked_to=found.looked_to,
         before=before,
         state=state,
@@ -56,12 +56,12 @@ async def flow(look: Look) -> Page:
         own_tenant=True,
         flow=found,
         steps=shown,
-        words={step.job_id: graph.words_of(step, states) for step in shown},
+        words={step.job_id: drawing.words_of(step, states) for step in shown},
         names={step.job_id: step.name or short(step.job_id) for step in shown},
         counts=Counter(step.state for step in shown),
-        done=sum(step.state in graph.ENDED for step in shown),
-        drawn=graph.draw(shown),
-        size=(graph.WIDTH, graph.HEIGHT),
+        done=sum(step.state in drawing.ENDED for step in shown),
+        drawn=drawing.draw(shown),
+        size=(drawing.WIDTH, drawing.HEIGHT),
         after=after,
         next_after=shown[-1].job_id if len(steps) > _STEPS else None,
         tenant_name=names_of(look).get(found.tenant_id),
@@ -112,12 +112,12 @@ async def retry(look: Look) -> Response:
 
 async def _flow(look: Look) -> FlowInfo:
     flow_id: UUID = look.path_id("flow_id")
-    found = await engine.see_flows(look.viewer.db, look.viewer.tenant, [flow_id])
+    found = await see_flows(look.viewer.db, look.viewer.tenant, [flow_id])
     if not found:
         raise NotFound(f"there is no flow {flow_id}")
     return found[0]
 
 
-def flows_within(scope: Scope, tenant: UUID) -> Flows:
+def flows_within(scope: ActorTransaction, tenant: UUID) -> Flows:
     """To act in one transaction; workers are told after it, by whoever opened it."""
     return Flows(scope, tenant, lambda: None)

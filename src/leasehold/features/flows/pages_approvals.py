@@ -5,13 +5,13 @@ from uuid import UUID
 
 from starlette.responses import Response
 
-from leasehold.api.problems import Problem
-from leasehold.dashboard.flows import flows_within
-from leasehold.dashboard.overview import names_of
 from leasehold.dashboard.page import Look, NavigationEntry, Page, Pages, as_id
-from leasehold.engine import look as engine
-from leasehold.engine.flows import Approval
 from leasehold.errors import NotFound
+from leasehold.features.flows.model import Approval
+from leasehold.features.flows.pages import flows_within
+from leasehold.features.flows.store import list_approvals
+from leasehold.features.overview.pages import names_of
+from leasehold.http.problems import Problem
 
 pages = Pages(NavigationEntry(path="/approvals", title="Approvals", key="a", scopes=frozenset({"jobs:read"})))
 _LIMIT = 50
@@ -21,7 +21,7 @@ _LIMIT = 50
 async def approvals(look: Look) -> Page:
     viewer = look.viewer
     after = as_id(look.query("after")) if look.query("after") else None
-    found = await engine.list_approvals(viewer.db, viewer.tenant, after=after, limit=_LIMIT + 1)
+    found = await list_approvals(viewer.db, viewer.tenant, after=after, limit=_LIMIT + 1)
     return look.show(
         "approvals.html",
         live=after is None,
@@ -87,7 +87,7 @@ def _asked(approval: Approval) -> tuple[str, Any]:
 async def _approval(look: Look) -> Approval:
     job_id = look.path_id("job_id")
     just_before = UUID(int=max(job_id.int - 1, 0))  # the list starts after it
-    found = await engine.list_approvals(look.viewer.db, look.viewer.tenant, after=just_before, limit=1)
+    found = await list_approvals(look.viewer.db, look.viewer.tenant, after=just_before, limit=1)
     if not found or found[0].job_id != job_id:
         raise NotFound("nothing waits for a person here", hint="somebody may have answered already")
     return found[0]

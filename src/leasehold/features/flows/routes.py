@@ -2,43 +2,35 @@
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from fastapi import Query, Request, Response
 
-from leasehold import payload
-from leasehold.api import events as stream
-from leasehold.api.answers import Answer, answer, decode_cursor, page, plain, tagged
-from leasehold.api.auth import Caller, SignedIn
-from leasehold.api.body import is_quick, off_loop
-from leasehold.api.idempotency import IdempotencyKey, once
-from leasehold.api.models import (
-    Approvals,
-    CancelRequest,
-    Cursor,
+from leasehold import json_codec
+from leasehold.database.actor import ActorTransaction
+from leasehold.database.database import Database
+from leasehold.engine import jobs
+from leasehold.features.flows import store as engine
+from leasehold.features.flows.model import Approval, Flow, FlowInfo, FlowState, Step, StepInfo
+from leasehold.features.flows.schemas import (
     DecisionRequest,
-    Events,
     FlowMade,
     FlowMoved,
-    FlowOut,
     FlowRequest,
-    Flows,
-    Id,
-    JobMoved,
-    Name,
     SignalRequest,
     SignalSent,
-    Steps,
 )
-from leasehold.api.route import needs, router
-from leasehold.api.services import services_of
-from leasehold.api.subjects import FLOW
-from leasehold.engine import flows as engine
-from leasehold.engine import jobs
-from leasehold.engine.database import Database
-from leasehold.engine.scope import Scope
-from leasehold.flows import Flow, Step
-from leasehold.payload import plain_options
+from leasehold.http import streams as stream
+from leasehold.http.auth import Caller, SignedIn
+from leasehold.http.idempotency import IdempotencyKey, once
+from leasehold.http.request_body import is_quick, off_loop
+from leasehold.http.responses import Answer, answer, decode_cursor, page, tagged
+from leasehold.http.route import needs, router
+from leasehold.http.services import services_of
+from leasehold.http.stream_subjects import FLOW
+from leasehold.http.types import CancelRequest, Cursor, Events, Id, JobMoved, Name, Page
+from leasehold.job import State
+from leasehold.json_codec import plain_options
 from leasehold.redact import MASK
 
 routes = router("flows")
@@ -70,7 +62,7 @@ async def create(
         state = (await flows.get(flow_id, counted=False)).state  # a flow without steps, or with joins alone, has ended
         at = f"/v1/flows/{flow_id}"
         headers = {"Location": at, "Link": f'<{at}/events>; rel="monitor"'}
-        return Answer(status=202, value={"flow_id": flow_id, "state": state}, headers=headers)
+        return Answer(status=202, value=FlowMade(flow_id=flow_id, state=state), headers=headers)
 
     return await _acted(request, caller, idempotency_key, operate)
 
@@ -79,44 +71,44 @@ async def create(
     "/v1/flows",
     operation_id="flows.list",
     summary="The newest flows first, without counts",
-    response_model=Flows,
+    response_model=Page[FlowInfo],
     openapi_extra=READ,
 )
 async def list_(
     request: Request,
     caller: SignedIn,
-    state: Literal["running", "succeeded", "failed", "canceled"] | None = None,
+    state: FlowState | None = None,
     name: Name | None = None,
     limit: Limit = 50,
     cursor: Cursor | None = None,
 ) -> Response:
     found = await _flows(request, caller).list(state=state, name=name, before=decode_cursor(cursor), limit=limit + 1)
-    return page(request, found, limit=limit, last="flow_id")
+    return page(request, found, limit=limit, last="flow_id", of=FlowInfo)
 
 
 @routes.get(
     "/v1/flows/{flow_id}",
     operation_id="flows.get",
     summary="One flow, with how many of its steps are in which state",
-    response_model=FlowOut,
+    response_model=FlowInfo,
     openapi_extra=READ,
 )
 async def get(request: Request, caller: SignedIn, flow_id: Id) -> Response:
-    return tagged(request, plain(await _flows(request, caller).get(flow_id)))
+    return tagged(request, await _flows(request, caller).get(flow_id))
 
 
 @routes.get(
     "/v1/flows/{flow_id}/steps",
     operation_id="flows.steps",
     summary="The steps of a flow and what they wait for, in the order they were written",
-    response_model=Steps,
+    response_model=Page[StepInfo],
     openapi_extra=READ,
 )
 async def steps(
     request: Request, caller: SignedIn, flow_id: Id, limit: Limit = 100, cursor: Cursor | None = None
 ) -> Response:
     found = await _flows(request, caller).steps(flow_id, after=decode_cursor(cursor), limit=limit + 1)
-    return page(request, found, limit=limit, last="job_id")
+    return page(request, found, limit=limit, last="job_id", of=StepInfo)
 
 
 @routes.get(
@@ -143,7 +135,7 @@ async def events(
     await _flows(request, caller).get(flow_id, counted=False)
     found = await jobs.events_since(services_of(request).db, caller.tenant, flow_id, after, limit + 1)
     data, more = found[:limit], len(found) > limit
-    return answer({"data": data, "next_after": data[-1].seq if data else after, "has_more": more})
+    return answer(Events(data=data, next_after=data[-1].seq if data else after, has_more=more))
 
 
 @routes.post(
@@ -164,7 +156,7 @@ async def cancel(
     async def operate(flows: engine.Flows) -> Answer:
         became = await flows.cancel(flow_id, body.reason if body else None)
         requested = became == "requested"
-        value = {"flow_id": flow_id, "state": "running" if requested else became, "stopping": requested}
+        value = FlowMoved(flow_id=flow_id, state="running" if became == "requested" else became, stopping=requested)
         return Answer(status=202 if requested else 200, value=value)
 
     return await _acted(request, caller, idempotency_key, operate)
@@ -181,7 +173,7 @@ async def retry(request: Request, caller: SignedIn, flow_id: Id, idempotency_key
     async def operate(flows: engine.Flows) -> Answer:
         await flows.retry(flow_id)
         state = (await flows.get(flow_id, counted=False)).state
-        return Answer(status=200, value={"flow_id": flow_id, "state": state, "stopping": False})
+        return Answer(status=200, value=FlowMoved(flow_id=flow_id, state=state, stopping=False))
 
     return await _acted(request, caller, idempotency_key, operate)
 
@@ -199,7 +191,7 @@ async def signal(
     async def operate(flows: engine.Flows) -> Answer:
         await flows.get(flow_id, counted=False)
         taken = await flows.send_signal(body.signal, body.key or flow_id, body.payload)
-        return Answer(status=200, value={"signal": body.signal, "key": body.key or str(flow_id), "taken": taken})
+        return Answer(status=200, value=SignalSent(signal=body.signal, key=body.key or str(flow_id), taken=taken))
 
     return await _acted(request, caller, idempotency_key, operate)
 
@@ -208,13 +200,13 @@ async def signal(
     "/v1/approvals",
     operation_id="approvals.list",
     summary="What waits for a person, the oldest first",
-    response_model=Approvals,
+    response_model=Page[Approval],
     openapi_extra=READ,
 )
 async def approvals(request: Request, caller: SignedIn, limit: Limit = 50, cursor: Cursor | None = None) -> Response:
     found = await _flows(request, caller).approvals(after=decode_cursor(cursor), limit=limit + 1)
-    shown = found if caller.sees_payloads else [replace(one, payload=MASK) for one in found]
-    return page(request, shown, limit=limit, last="job_id")
+    visible = found if caller.sees_payloads else [replace(one, payload=MASK) for one in found]
+    return page(request, visible, limit=limit, last="job_id", of=Approval)
 
 
 @routes.post(
@@ -233,7 +225,7 @@ async def approve(
 ) -> Response:
     async def operate(flows: engine.Flows) -> Answer:
         await flows.approve(job_id, body.note if body else None)
-        return Answer(status=200, value={"job_id": job_id, "state": "succeeded", "cancel_requested": False})
+        return Answer(status=200, value=JobMoved(job_id=job_id, state=State.SUCCEEDED))
 
     return await _acted(request, caller, idempotency_key, operate)
 
@@ -254,7 +246,7 @@ async def reject(
 ) -> Response:
     async def operate(flows: engine.Flows) -> Answer:
         await flows.reject(job_id, body.note if body else None)
-        return Answer(status=200, value={"job_id": job_id, "state": "failed", "cancel_requested": False})
+        return Answer(status=200, value=JobMoved(job_id=job_id, state=State.FAILED))
 
     return await _acted(request, caller, idempotency_key, operate)
 
@@ -264,7 +256,7 @@ async def _acted(
 ) -> Response:
     """In one transaction, once for each Idempotency-Key; workers are woken when it is committed."""
 
-    async def operate(scope: Scope) -> Answer:
+    async def operate(scope: ActorTransaction) -> Answer:
         return await act(_flows(request, caller, scope))
 
     response = await once(request, caller, key, operate)
@@ -281,7 +273,7 @@ def _flow(body: FlowRequest, trace: str | None, *, in_turns: bool) -> Flow:
     for asked in body.steps:
         step = Step(
             kind=asked.kind,
-            payload=payload.encode({} if asked.payload is None else asked.payload, in_turns=in_turns),
+            payload=json_codec.encode({} if asked.payload is None else asked.payload, in_turns=in_turns),
             name=asked.name,
             on_failure=asked.on_failure,
             options={"traceparent": trace, **(asked.options.model_dump(exclude_none=True) if asked.options else {})},

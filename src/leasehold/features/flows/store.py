@@ -1,91 +1,33 @@
 """Flows: start them, look at them, stop them, and answer what they wait for."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime
-from typing import Any, Self
+from collections.abc import AsyncIterator, Callable, Sequence
+from typing import Any, Literal
 from uuid import UUID
 
 import asyncpg
 
-from leasehold import payload
+from leasehold import json_codec
+from leasehold.database.actor import ActorDatabase
+from leasehold.database.database import Database
 from leasehold.engine import jobs
-from leasehold.engine.database import Database
-from leasehold.engine.scope import Acting
-from leasehold.flows import Flow, Piece, Prepare, flow_of, plain_prepare
+from leasehold.features.flows.model import (
+    Approval,
+    Flow,
+    FlowInfo,
+    FlowState,
+    FoundFlows,
+    Parent,
+    Piece,
+    Prepare,
+    StepInfo,
+    flow_of,
+    plain_prepare,
+)
 from leasehold.job import Event
 
 _FOLLOW_SECONDS = 0.1
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FlowInfo:
-    """A flow as it stands. ``counts`` has its steps by state; None in lists."""
-
-    flow_id: UUID
-    tenant_id: UUID
-    name: str
-    state: str
-    reason: str | None
-    stopping: bool
-    deadline: datetime | None
-    created_at: datetime
-    finished_at: datetime | None
-    counts: dict[str, int] | None
-
-    @classmethod
-    def from_row(cls, row: Mapping[str, Any]) -> Self:
-        return cls(**dict(row) | {"counts": payload.decode(row["counts"])})
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StepInfo:
-    """A step of a flow: ``what`` is job, approval, signal, sleep or join; ``after`` has the jobs it waits for."""
-
-    job_id: UUID
-    name: str | None
-    kind: str
-    what: str
-    state: str
-    reason: str | None
-    after: list[UUID]
-    finished_at: datetime | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Approval:
-    """What waits for a person."""
-
-    job_id: UUID
-    flow_id: UUID
-    flow: str
-    name: str | None
-    payload: Any
-    asked_at: datetime
-    expires_at: datetime | None
-    by_default: str
-    tenant_id: UUID
-
-    @classmethod
-    def from_row(cls, row: Mapping[str, Any]) -> Self:
-        return cls(**dict(row) | {"payload": payload.shown(row["payload"])})
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Parent:
-    """How a step ended that another one waited for. ``state`` is an outcome, or skipped."""
-
-    job_id: UUID
-    name: str | None
-    kind: str
-    state: str
-    result: Any
-    error: dict[str, Any] | None
-
-    @classmethod
-    def from_row(cls, row: Mapping[str, Any]) -> Self:
-        return cls(**dict(row) | {name: payload.decode(row[name]) for name in ("result", "error")})
+Canceled = FlowState | Literal["requested"]
 
 
 class Flows:
@@ -117,11 +59,12 @@ class Flows:
     async def steps(self, flow_id: UUID, *, after: UUID | None = None, limit: int = 1000) -> Sequence[StepInfo]:
         """In the order they were written; the next page is after the last job of this one."""
         rows = await self._db.call("list_steps", flow_id, after, limit, tenant=self._tenant)
-        return [StepInfo(**row) for row in rows]
+        return [StepInfo.from_row(row) for row in rows]
 
-    async def cancel(self, flow_id: UUID, reason: str | None = None) -> str:
+    async def cancel(self, flow_id: UUID, reason: str | None = None) -> Canceled:
         """``canceled``; ``requested`` while something still runs; or how it had ended before."""
-        return str(await self._db.value("cancel_flow", flow_id, reason, tenant=self._tenant))
+        became: Canceled = await self._db.value("cancel_flow", flow_id, reason, tenant=self._tenant)
+        return became
 
     async def retry(self, flow_id: UUID) -> int:
         """Go on from what did not succeed; how many steps that are."""
@@ -172,29 +115,31 @@ class Flows:
 
     async def send_signal(self, signal: str, key: str | UUID, value: Any = None) -> bool:
         """Whether a step has taken it already; otherwise it is kept for the first that waits for it."""
-        text = payload.encode({} if value is None else value, what="signal")
+        text = json_codec.encode({} if value is None else value, what="signal")
         taken = bool(await self._db.value("send_signal", signal, str(key), text, tenant=self._tenant))
         self._announce()
         return taken
 
     def _as(self, actor: str | None) -> Database:
-        return self._db if actor is None else Acting(self._db, actor)
+        return self._db if actor is None else ActorDatabase(self._db, actor)
 
 
 # -- one function for each of SQL's that others need ------------------------------------------------------------------
 
 
-async def start_flow(
-    db: Database, tenant: UUID, flow: Flow, prepare: Prepare, connection: asyncpg.Connection | None = None
-) -> UUID:
-    asked = (flow.name, flow.asked(prepare), payload.encode(flow.options, what="options"))
-    rows = await db.call("start_flow", *asked, tenant=tenant, connection=connection)
+async def start_flow(db: Database, tenant: UUID, flow: Flow, prepare: Prepare) -> UUID:
+    asked = (flow.name, flow.asked(prepare), json_codec.encode(flow.options, what="options"))
+    rows = await db.call("start_flow", *asked, tenant=tenant)
     started: UUID = rows[0][0]
     return started
 
 
 async def add_steps(
-    db: Database, token: int, part: Flow | Piece, prepare: Prepare, connection: asyncpg.Connection
+    db: Database,
+    token: int,
+    part: Flow | Piece,
+    prepare: Prepare,
+    connection: asyncpg.Connection | None = None,
 ) -> None:
     """Under the token of a running step, in the transaction that ends it."""
     await db.call("add_steps", token, flow_of(part).asked(prepare, all_named=False), connection=connection)
@@ -211,8 +156,27 @@ async def flow_of_job(db: Database, tenant: UUID, job_id: UUID) -> UUID | None:
 
 
 async def tend_flows(db: Database) -> int:
-    return int(await db.value("tend_flows"))
+    return int(await db.value("advance_flows"))
 
 
 async def purge_flows(db: Database, *, history_days: int, limit: int = 100) -> int:
     return int(await db.value_long("purge_flows", history_days, limit))
+
+
+async def find_flows(
+    db: Database, tenant: UUID | None, state: str | None = None, *, before: UUID | None = None, limit: int = 50
+) -> FoundFlows:
+    rows = await db.call("find_flows", state, before, limit, tenant=tenant)
+    return FoundFlows(**rows[0]) if rows else FoundFlows(flows=[], looked_to=None)
+
+
+async def see_flows(db: Database, tenant: UUID | None, flows: Sequence[UUID]) -> list[FlowInfo]:
+    """Without counts."""
+    return [FlowInfo.from_row(row) for row in await db.call("list_flows_operator", flows, tenant=tenant)]
+
+
+async def list_approvals(
+    db: Database, tenant: UUID | None, *, after: UUID | None = None, limit: int = 50
+) -> list[Approval]:
+    """What waits for a person, the oldest first."""
+    return [Approval.from_row(row) for row in await db.call("list_approvals", after, limit, tenant=tenant)]

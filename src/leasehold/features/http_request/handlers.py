@@ -7,12 +7,12 @@ from typing import Annotated, Any, Literal
 from pydantic import ConfigDict, Field
 from pydantic.dataclasses import dataclass
 
-from leasehold.app import Leasehold
-from leasehold.connectors.answers import is_passing, retry_after, snapshot
-from leasehold.context import Context
 from leasehold.errors import BadInput, BadResponse, NotFound
-from leasehold.net.answer import Fetched
-from leasehold.outcomes import Fail, Retry
+from leasehold.features.http_request.response import is_passing, retry_after, snapshot
+from leasehold.fetch.response import Fetched
+from leasehold.program.app import Leasehold
+from leasehold.program.context import Context
+from leasehold.program.outcomes import Fail, Retry
 from leasehold.redact import redact
 
 #: No receiver makes us wait longer than this.

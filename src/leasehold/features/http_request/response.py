@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
 
-from leasehold.net.answer import Fetched
+from leasehold.fetch.response import Fetched
 from leasehold.redact import redact
 
 _PASSING = frozenset((408, 425, 429))

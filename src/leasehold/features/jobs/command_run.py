@@ -4,14 +4,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from leasehold.cli.options import Force, JobOptions, Json, Tenant, job_options
+from leasehold.cli.options import Force, Json, Tenant, options_of_job, with_job_options
 from leasehold.cli.output import command, print_json, say, shown
 
 if TYPE_CHECKING:
-    from leasehold.client import Client
     from leasehold.job import Enqueued, Event, Job
+    from leasehold.program.client import Client
 
 
+@with_job_options
 @command
 async def run(
     kind: Annotated[str, typer.Argument(help="The kind of work, such as demo.hello.")],
@@ -21,30 +22,20 @@ async def run(
     follow: Annotated[
         bool, typer.Option("--follow", "-f", help="Show progress until the job ends; exit 1 unless it succeeded.")
     ] = False,
-    queue: Annotated[str | None, typer.Option(help="The queue.")] = None,
-    priority: Annotated[int | None, typer.Option(min=0, max=3, help="0 critical, 1 high, 2 normal, 3 low.")] = None,
-    delay: Annotated[float | None, typer.Option(min=0, help="Seconds to wait first.")] = None,
-    group: Annotated[str | None, typer.Option(help="Jobs of a group run one after another.")] = None,
-    gate: Annotated[str | None, typer.Option(help="The gate that it has to pass.")] = None,
-    unique: Annotated[str | None, typer.Option(help="The key under which only one job waits.")] = None,
-    on_duplicate: Annotated[str | None, typer.Option(help="When one waits: keep, replace or push.")] = None,
     key: Annotated[str | None, typer.Option(help="The same key of the same kind is the same job.")] = None,
-    option: JobOptions = None,
     force: Force = False,
     tenant: Tenant = None,
     json: Json = False,
+    **options: Any,
 ) -> None:
     """Enqueue a job:  leasehold run demo.hello name=Ada --follow"""
-    from leasehold.client import Client
+    from leasehold.program.client import Client
     from leasehold.settings import Settings
 
     async with Client.connect(Settings.from_env(tenant=tenant)) as client:
         if not force:
             await client.require_kind(kind)
-        named = {"queue": queue, "priority": priority, "delay_s": delay, "group": group, "gate": gate}
-        named |= {"unique": unique, "on_duplicate": on_duplicate}
-        given = {name: value for name, value in named.items() if value is not None}
-        job = await client.enqueue(kind, _payload(values or []), key=key, **job_options(option or []), **given)
+        job = await client.enqueue(kind, _payload(values or []), key=key, **options_of_job(options))
         if not json:
             await _say_if_nobody_works(client, job)
         if not follow:

@@ -11,8 +11,8 @@ from leasehold.cli.output import command, confirm, print_json, print_table, say,
 if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
 
-    from leasehold.client import Client
     from leasehold.job import Attempt, Job, LogLine
+    from leasehold.program.client import Client
 
 app = typer.Typer(help="Look at jobs, and act on them.", no_args_is_help=True)
 
@@ -71,7 +71,7 @@ async def tail(
     jsonl: Annotated[bool, typer.Option("--jsonl", help="One JSON document a line.")] = False,
 ) -> None:
     """Follow the events of one job until it ends, or new jobs until Ctrl-C."""
-    from leasehold.cli.run import line
+    from leasehold.features.jobs.command_run import line
 
     async with _client(tenant) as client:
         if job_id:
@@ -191,7 +191,7 @@ async def delete(
 
 
 def _client(tenant: str | None) -> "AbstractAsyncContextManager[Client]":
-    from leasehold.client import Client
+    from leasehold.program.client import Client
     from leasehold.settings import Settings
 
     return Client.connect(Settings.from_env(tenant=tenant))

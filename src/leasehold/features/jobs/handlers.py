@@ -6,13 +6,13 @@ from uuid import UUID
 from pydantic import ConfigDict
 from pydantic.dataclasses import dataclass
 
-from leasehold.app import Leasehold
-from leasehold.context import Context
-from leasehold.engine import selections
-from leasehold.engine.scope import Acting
-from leasehold.engine.selections import Acted
+from leasehold.database.actor import ActorDatabase
 from leasehold.errors import NotFound
-from leasehold.outcomes import Cancel, Fail
+from leasehold.features.jobs import store_bulk
+from leasehold.features.jobs.model import Acted
+from leasehold.program.app import Leasehold
+from leasehold.program.context import Context
+from leasehold.program.outcomes import Cancel, Fail
 
 KIND = "jobs.act"
 
@@ -33,10 +33,10 @@ class Order:
 @app.handler(KIND, timeout=6 * 3600, version=2)
 async def act(ctx: Context, order: Order) -> dict[str, int]:
     """Act on the jobs that were selected for this one, and on no others."""
-    db = Acting(ctx.link.db, f"job {ctx.job_id}")
+    db = ActorDatabase(ctx.link.db, f"job {ctx.job_id}")
     while not ctx.cancelled:
         try:
-            acted = await selections.act(db, ctx.tenant_id, ctx.job_id, order.reason)
+            acted = await store_bulk.act(db, ctx.tenant_id, ctx.job_id, order.reason)
         except NotFound as problem:
             raise Fail(f"{problem}; {problem.hint}") from None
         # An attempt that has lost its lease ends here: its successor goes on with the next piece.

@@ -9,15 +9,15 @@ from uuid import UUID
 
 from starlette.responses import Response
 
-from leasehold.api.problems import Problem
-from leasehold.dashboard import search
-from leasehold.dashboard.overview import names_of
+from leasehold.dashboard.filters import plural, short
 from leasehold.dashboard.page import Look, NavigationEntry, Page, Pages, as_id
-from leasehold.dashboard.words import plural, short
-from leasehold.engine import look as engine
-from leasehold.engine import selections
-from leasehold.engine.look import BOUND, MOST
 from leasehold.errors import BadInput
+from leasehold.features.jobs import search_syntax, store_bulk
+from leasehold.features.jobs import store as engine
+from leasehold.features.jobs.model import Jobs
+from leasehold.features.jobs.store import BOUND, MOST
+from leasehold.features.overview.pages import names_of
+from leasehold.http.problems import Problem
 from leasehold.job import Job, State
 
 pages = Pages(NavigationEntry(path="/jobs", title="Jobs", key="j", scopes=frozenset({"jobs:read"})))
@@ -41,9 +41,9 @@ _VERBS = {
 async def jobs(look: Look) -> Page | Response:
     viewer = look.viewer
     before = as_id(look.query("before")) if look.query("before") else None
-    found, problem = engine.Jobs(jobs=[], looked_to=None), None
+    found, problem = Jobs(jobs=[], looked_to=None), None
     try:
-        if (job_id := search.parse(look.query("q")).job_id) is not None:
+        if (job_id := search_syntax.parse(look.query("q")).job_id) is not None:
             return look.go(look.url(f"/jobs/{job_id}"), "") if await _exists(look, job_id) else _unknown(look, job_id)
         found = await engine.find_jobs(viewer.db, viewer.tenant, _filters(look), before=before, limit=_LIMIT)
     except BadInput as wrong:
@@ -65,7 +65,7 @@ async def jobs(look: Look) -> Page | Response:
         bound=BOUND,
         states=_TABS,
         tenant_names=names_of(look),
-        qualifiers=search.QUALIFIERS,
+        qualifiers=search_syntax.QUALIFIERS,
         suggestions=_suggestions(rows, payloads=viewer.caller.sees_payloads),
     )
 
@@ -110,7 +110,7 @@ async def _confirm_all(look: Look, act: str) -> Page:
     if "payload" in filters:
         raise Problem("invalid", "all that have something in their payload is too much", hint="choose jobs instead")
     db = look.services.db if viewer.tenant else viewer.db
-    found = await selections.select_jobs(db, viewer.tenant, act, filters)
+    found = await store_bulk.select_jobs(db, viewer.tenant, act, filters)
     n = sum(one.count for one in found)
     many = plural(n, "job")
     words = f"A job does it, piece by piece, and shows how far it is. It begins after {UNDO_SECONDS} seconds."
@@ -149,7 +149,7 @@ async def act_on_all(look: Look) -> Response:
         tenant, _, selection = name.partition("/")
         async with look.viewer.acting(as_id(tenant)) as scope:
             reason = look.said("reason") or None
-            begun, _ = await selections.begin(scope, as_id(tenant), as_id(selection), reason, delay_s=UNDO_SECONDS)
+            begun, _ = await store_bulk.begin(scope, as_id(tenant), as_id(selection), reason, delay_s=UNDO_SECONDS)
             made.append(begun)
     look.services.backend.announce()
     if len(made) == 1:
@@ -183,7 +183,7 @@ def _filters(look: Look) -> dict[str, Any]:
 
 
 def _filters_of(q: str, state: str) -> dict[str, Any]:
-    return search.parse(q).filters | ({"state": state} if state else {})
+    return search_syntax.parse(q).filters | ({"state": state} if state else {})
 
 
 async def _by_tenant(look: Look) -> dict[UUID, list[UUID]]:

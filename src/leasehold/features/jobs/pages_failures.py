@@ -1,7 +1,7 @@
 """``/failures``: what went wrong, by cause."""
 
 from leasehold.dashboard.page import Look, NavigationEntry, Page, Pages
-from leasehold.engine import look as engine
+from leasehold.features.jobs import store as engine
 
 pages = Pages(NavigationEntry(path="/failures", title="Failures", key="f", scopes=frozenset({"jobs:read"})))
 

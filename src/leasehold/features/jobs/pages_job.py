@@ -9,13 +9,13 @@ from uuid import UUID
 
 from starlette.responses import Response
 
-from leasehold.api.problems import Problem
+from leasehold.dashboard.filters import changes, pretty, short
 from leasehold.dashboard.page import Look, Page, Pages
-from leasehold.dashboard.words import changes, pretty, short
-from leasehold.engine import jobs, watch
-from leasehold.engine import look as engine
-from leasehold.engine.flows import flow_of_job
+from leasehold.engine import jobs, progress
 from leasehold.errors import BadInput, Conflict
+from leasehold.features.flows.store import flow_of_job
+from leasehold.features.jobs import store as engine
+from leasehold.http.problems import Problem
 from leasehold.job import Attempt, Event, Job, Reason, State
 
 pages = Pages()
@@ -116,7 +116,7 @@ async def make_copy(look: Look) -> Response | Page:
 
 
 def _copy_form(look: Look, found: Job, text: str, problem: str | None = None) -> Page:
-    return look.show("copy.html", own_tenant=True, job=found, text=text, problem=problem)
+    return look.show("copy_job.html", own_tenant=True, job=found, text=text, problem=problem)
 
 
 def _differences(attempts: Sequence[Attempt]) -> dict[int, list[tuple[str, str]]]:
@@ -134,7 +134,7 @@ def _error_text(attempt: Attempt) -> str:
 
 
 async def _newest_events(look: Look, found: Job) -> list[Event]:
-    heads = await watch.job_heads(look.services.db, [found.job_id])
+    heads = await progress.job_heads(look.services.db, [found.job_id])
     after = max(0, heads[found.job_id].seq - _EVENTS) if found.job_id in heads else 0
     return await jobs.events_since(look.services.db, found.tenant_id, found.job_id, after, _EVENTS)
 

@@ -3,66 +3,61 @@
 import json
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Annotated, Any, NamedTuple
 from uuid import UUID
 
 from fastapi import Header, Query, Request, Response
 
-from leasehold import payload
-from leasehold.api import events as stream
-from leasehold.api.answers import Answer, IfMatch, answer, decode_cursor, page, plain, read_json, refuse_changed, tagged
-from leasehold.api.auth import Caller, SignedIn
-from leasehold.api.body import is_quick, off_loop, release_room
-from leasehold.api.idempotency import IdempotencyKey, once
-from leasehold.api.models import (
+from leasehold import json_codec
+from leasehold.database.actor import ActorTransaction
+from leasehold.database.database import Database
+from leasehold.engine import jobs
+from leasehold.errors import BadInput, Conflict, LeaseholdError, NotFound, QuotaExceeded, TooLarge
+from leasehold.features.jobs import store_bulk
+from leasehold.features.jobs.model import Selected
+from leasehold.features.jobs.schemas import (
     ActMade,
     ActOnRequest,
     ActRequest,
-    Attempts,
     BatchMade,
     BatchRequest,
-    CancelRequest,
-    Cursor,
-    Events,
     Explanation,
-    Id,
     JobMade,
-    JobMoved,
-    JobOut,
+    JobRefused,
     JobRequest,
-    Jobs,
-    Kind,
-    Moment,
-    Name,
     RescheduleRequest,
     RetryRequest,
-    Selected,
 )
-from leasehold.api.problems import Problem, of_error
-from leasehold.api.route import needs, router
-from leasehold.api.services import Services, services_of
-from leasehold.engine import jobs, selections
-from leasehold.engine.database import Database
-from leasehold.engine.scope import Scope
-from leasehold.errors import BadInput, Conflict, LeaseholdError, NotFound, QuotaExceeded, TooLarge
-from leasehold.job import Enqueued, Job, State
-from leasehold.payload import plain_options
+from leasehold.http import streams as stream
+from leasehold.http.auth import Caller, SignedIn
+from leasehold.http.idempotency import IdempotencyKey, once
+from leasehold.http.problems import Problem, of_error
+from leasehold.http.request_body import is_quick, off_loop, release_room
+from leasehold.http.responses import (
+    Answer,
+    IfMatch,
+    answer,
+    decode_cursor,
+    page,
+    plain,
+    read_json,
+    refuse_changed,
+    tagged,
+)
+from leasehold.http.route import needs, router
+from leasehold.http.services import Services, services_of
+from leasehold.http.types import CancelRequest, Cursor, Events, Id, JobMoved, Kind, Listing, Moment, Name, Page
+from leasehold.job import Attempt, Enqueued, Job, JobSummary, State
+from leasehold.json_codec import plain_options
 from leasehold.redact import MASK
 
 routes = router("jobs")
 READ = needs("jobs:read")
 WRITE = needs("jobs:write")
 WRITE_LARGE = needs("jobs:write", large=True)
-_SUMMARY = frozenset({"payload", "result"})
 _WAIT = re.compile(r"(?:^|[,;\s])wait\s*=\s*(\d{1,9})(?:$|[,;\s])", re.IGNORECASE)
 _LONGEST_WAIT = 60
-
-
-class _Refused(NamedTuple):
-    status: int
-    code: str
-    detail: str
-    hint: str | None
 
 
 class _Asked(NamedTuple):
@@ -126,9 +121,9 @@ async def create_batch(
     trace, in_turns = request.state.traceparent, not is_quick(request)
     asked = await off_loop(request, lambda: [_asked(job, trace, in_turns=in_turns) for job in body.jobs])
 
-    async def operate(scope: Scope) -> Answer:
+    async def operate(scope: ActorTransaction) -> Answer:
         made = await enqueue(services_of(request), scope, caller, asked)
-        return Answer(status=200, value={"data": [plain(job) for job in made]})
+        return Answer(status=200, value=BatchMade(data=list(made)))
 
     response = await once(request, caller, idempotency_key, operate)
     services_of(request).backend.announce()
@@ -139,7 +134,7 @@ async def create_batch(
     "/v1/jobs",
     operation_id="jobs.list",
     summary="The newest jobs first, without payloads and results",
-    response_model=Jobs,
+    response_model=Page[JobSummary],
     openapi_extra=READ,
 )
 async def list_(
@@ -167,12 +162,12 @@ async def list_(
     found = await jobs.list_jobs_briefly(
         services_of(request).db, caller.tenant, plain_options(filters), before=decode_cursor(cursor), limit=limit + 1
     )
-    return page(request, found, limit=limit, last="job_id", without=_SUMMARY)
+    return page(request, found, limit=limit, last="job_id", of=JobSummary)
 
 
-@routes.get("/v1/jobs/{job_id}", operation_id="jobs.get", summary="One job", response_model=JobOut, openapi_extra=READ)
+@routes.get("/v1/jobs/{job_id}", operation_id="jobs.get", summary="One job", response_model=Job, openapi_extra=READ)
 async def get(request: Request, caller: SignedIn, job_id: Id) -> Response:
-    return tagged(request, _shown(caller, await _get(request, caller, job_id)))
+    return tagged(request, _visible(caller, await _get(request, caller, job_id)))
 
 
 @routes.get(
@@ -193,13 +188,13 @@ async def result(request: Request, caller: SignedIn, job_id: Id) -> Response:
     "/v1/jobs/{job_id}/attempts",
     operation_id="jobs.attempts",
     summary="The attempts of a job that have ended, oldest first",
-    response_model=Attempts,
+    response_model=Listing[Attempt],
     openapi_extra=READ,
 )
 async def attempts(request: Request, caller: SignedIn, job_id: Id) -> Response:
     await _get(request, caller, job_id)
     found = await jobs.list_attempts(services_of(request).db, caller.tenant, job_id)
-    return tagged(request, {"data": found})
+    return tagged(request, Listing(data=found), as_=Listing[Attempt])
 
 
 @routes.get(
@@ -212,7 +207,7 @@ async def attempts(request: Request, caller: SignedIn, job_id: Id) -> Response:
 async def explain(request: Request, caller: SignedIn, job_id: Id) -> Response:
     job = await _get(request, caller, job_id)
     reasons = await jobs.explain(services_of(request).db, caller.tenant, job_id)
-    return answer({"state": job.state, "reasons": reasons})
+    return answer(Explanation(state=job.state, reasons=reasons))
 
 
 @routes.get(
@@ -238,7 +233,7 @@ async def events(
     await _get(request, caller, job_id)
     found = await jobs.events_since(services_of(request).db, caller.tenant, job_id, after, limit + 1)
     data, more = found[:limit], len(found) > limit
-    return answer({"data": data, "next_after": data[-1].seq if data else after, "has_more": more})
+    return answer(Events(data=data, next_after=data[-1].seq if data else after, has_more=more))
 
 
 @routes.post(
@@ -257,7 +252,7 @@ async def cancel(
     if_match: IfMatch = None,
     idempotency_key: IdempotencyKey = None,
 ) -> Response:
-    async def operate(scope: Scope) -> Answer:
+    async def operate(scope: ActorTransaction) -> Answer:
         await _check_unchanged(scope, caller, job_id, if_match)
         became = await jobs.cancel(scope, caller.tenant, job_id, body.reason if body else None)
         if became == "requested":  # it runs, or waits for other steps of its flow
@@ -285,7 +280,7 @@ async def retry(
     if_match: IfMatch = None,
     idempotency_key: IdempotencyKey = None,
 ) -> Response:
-    async def operate(scope: Scope) -> Answer:
+    async def operate(scope: ActorTransaction) -> Answer:
         await _check_unchanged(scope, caller, job_id, if_match)
         return _moved(job_id, await jobs.retry(scope, caller.tenant, job_id, body.run_at if body else None))
 
@@ -307,7 +302,7 @@ async def reschedule(
     if_match: IfMatch = None,
     idempotency_key: IdempotencyKey = None,
 ) -> Response:
-    async def operate(scope: Scope) -> Answer:
+    async def operate(scope: ActorTransaction) -> Answer:
         await _check_unchanged(scope, caller, job_id, if_match)
         return _moved(job_id, await jobs.reschedule(scope, caller.tenant, job_id, body.run_at))
 
@@ -327,12 +322,12 @@ async def reschedule(
 async def act(request: Request, caller: SignedIn, body: ActRequest, idempotency_key: IdempotencyKey = None) -> Response:
     filters = plain_options(body.filter.model_dump(exclude_none=True))
     if body.dry_run:
-        [selection] = await selections.select_jobs(services_of(request).db, caller.tenant, body.action, filters)
-        return answer({name: value for name, value in plain(selection).items() if name != "tenant_id"})
+        [selection] = await store_bulk.select_jobs(services_of(request).db, caller.tenant, body.action, filters)
+        return answer(selection, as_=Selected)
 
-    async def operate(scope: Scope) -> Answer:
-        [selection] = await selections.select_jobs(scope, caller.tenant, body.action, filters)
-        return _begun(*await selections.begin(scope, caller.tenant, selection.selection_id, body.reason))
+    async def operate(scope: ActorTransaction) -> Answer:
+        [selection] = await store_bulk.select_jobs(scope, caller.tenant, body.action, filters)
+        return _begun(*await store_bulk.begin(scope, caller.tenant, selection.selection_id, body.reason))
 
     response = await once(request, caller, idempotency_key, operate)
     services_of(request).backend.announce()
@@ -355,25 +350,25 @@ async def act_on_selection(
     body: ActOnRequest | None = None,
     idempotency_key: IdempotencyKey = None,
 ) -> Response:
-    async def operate(scope: Scope) -> Answer:
+    async def operate(scope: ActorTransaction) -> Answer:
         reason = body.reason if body else None
-        return _begun(*await selections.begin(scope, caller.tenant, selection_id, reason))
+        return _begun(*await store_bulk.begin(scope, caller.tenant, selection_id, reason))
 
     response = await once(request, caller, idempotency_key, operate)
     services_of(request).backend.announce()
     return response
 
 
-def _shown(caller: Caller, job: Job) -> dict[str, Any]:
+def _visible(caller: Caller, job: Job) -> Job:
     if caller.sees_payloads:
-        return plain(job)
-    return plain(job) | {"payload": MASK, "result": None if job.result is None else MASK}
+        return job
+    return replace(job, payload=MASK, result=None if job.result is None else MASK)
 
 
-async def _check_unchanged(scope: Scope, caller: Caller, job_id: UUID, if_match: str | None) -> None:
+async def _check_unchanged(scope: ActorTransaction, caller: Caller, job_id: UUID, if_match: str | None) -> None:
     if if_match is not None:
         await jobs.lock_job(scope, caller.tenant, job_id)
-        refuse_changed(if_match, plain(await jobs.get_job(scope, caller.tenant, job_id, read_json)))
+        refuse_changed(if_match, await jobs.get_job(scope, caller.tenant, job_id, read_json))
 
 
 async def _get(request: Request, caller: Caller, job_id: UUID) -> Job:
@@ -382,7 +377,7 @@ async def _get(request: Request, caller: Caller, job_id: UUID) -> Job:
 
 def _asked(job: JobRequest, trace: str | None, *, in_turns: bool) -> _Asked:
     try:
-        text: str | LeaseholdError = payload.encode(job.payload, in_turns=in_turns)
+        text: str | LeaseholdError = json_codec.encode(job.payload, in_turns=in_turns)
     except (BadInput, TooLarge) as problem:
         text = problem
     options = job.model_dump(exclude={"kind", "payload", "key", "force"}, exclude_none=True)
@@ -398,7 +393,7 @@ async def _create(request: Request, caller: Caller, body: JobRequest, idempotenc
         [made] = await _enqueue(services, caller, job)
         return _made(made).response()
 
-    async def operate(scope: Scope) -> Answer:
+    async def operate(scope: ActorTransaction) -> Answer:
         return _made((await _enqueue_within(services, scope, caller, [job]))[0])
 
     response = await once(request, caller, idempotency_key, operate)
@@ -412,12 +407,14 @@ async def _enqueue(services: Services, caller: Caller, job: _Asked) -> list[Enqu
     return await services.backend.enqueue(caller.tenant, job.kind, [job.text], job.options, keys)
 
 
-async def _enqueue_within(services: Services, scope: Scope, caller: Caller, asked: Sequence[_Asked]) -> list[Enqueued]:
+async def _enqueue_within(
+    services: Services, scope: ActorTransaction, caller: Caller, asked: Sequence[_Asked]
+) -> list[Enqueued]:
     """One call for all jobs of one kind with the same options, in one order for everybody: keys are locked."""
     await _require_kinds(services, scope, caller, asked)
     groups: dict[tuple[str, str], list[int]] = {}
     for place, job in enumerate(asked):
-        options = payload.encode(job.options, what="options")
+        options = json_codec.encode(job.options, what="options")
         groups.setdefault((job.kind, options), []).append(place)
     made: dict[int, Enqueued] = {}
     for (kind, options), places in sorted(groups.items()):
@@ -434,8 +431,8 @@ async def _require_kinds(services: Services, db: Database, caller: Caller, asked
 
 
 async def _enqueue_each(
-    services: Services, scope: Scope, caller: Caller, asked: Sequence[_Asked]
-) -> Sequence[Enqueued | _Refused]:
+    services: Services, scope: ActorTransaction, caller: Caller, asked: Sequence[_Asked]
+) -> Sequence[Enqueued | JobRefused]:
     """What can be made, and why not the rest. In one order for everybody: keys are locked."""
     places = sorted(range(len(asked)), key=lambda place: (asked[place].kind, asked[place].key or ""))
     made = await _enqueue_some(services, scope, caller, [asked[place] for place in places])
@@ -444,8 +441,8 @@ async def _enqueue_each(
 
 
 async def _enqueue_some(
-    services: Services, scope: Scope, caller: Caller, asked: Sequence[_Asked]
-) -> Sequence[Enqueued | _Refused]:
+    services: Services, scope: ActorTransaction, caller: Caller, asked: Sequence[_Asked]
+) -> Sequence[Enqueued | JobRefused]:
     """All at once if that goes, else half by half: a few bad ones among a thousand do not cost a thousand calls."""
     try:
         async with scope.connection.transaction():  # a savepoint
@@ -453,7 +450,8 @@ async def _enqueue_some(
     except (BadInput, Conflict, NotFound, QuotaExceeded, TooLarge) as problem:
         if len(asked) == 1:
             refusal = of_error(problem)
-            return [_Refused(refusal.status_code, refusal.code, str(refusal.detail), refusal.hint)]
+            detail, hint = str(refusal.detail), refusal.hint
+            return [JobRefused(status=refusal.status_code, code=refusal.code, detail=detail, hint=hint)]
     half = len(asked) // 2
     first = await _enqueue_some(services, scope, caller, asked[:half])
     return [*first, *await _enqueue_some(services, scope, caller, asked[half:])]
@@ -462,16 +460,15 @@ async def _enqueue_some(
 def _made(job: Enqueued) -> Answer:
     at = f"/v1/jobs/{job.job_id}"
     headers = {"Location": at, "Link": f'<{at}/events>; rel="monitor"'}
-    return Answer(status=202 if job.created else 200, value=plain(job), headers=headers)
+    return Answer(status=202 if job.created else 200, value=job, headers=headers)
 
 
 def _begun(job: Enqueued, count: int) -> Answer:
-    made = _made(job)
-    return Answer(status=made.status, value={**made.value, "count": count}, headers=made.headers)
+    return replace(_made(job), value=ActMade(**plain(job), count=count))
 
 
 def _moved(job_id: UUID, state: State, *, status: int = 200, cancel_requested: bool = False) -> Answer:
-    return Answer(status=status, value={"job_id": job_id, "state": state, "cancel_requested": cancel_requested})
+    return Answer(status=status, value=JobMoved(job_id=job_id, state=state, cancel_requested=cancel_requested))
 
 
 async def _waited(services: Services, caller: Caller, response: Response, prefer: str | None) -> Response:
@@ -487,4 +484,4 @@ async def _waited(services: Services, caller: Caller, response: Response, prefer
     job = await services.hub.wait(caller.tenant, UUID(made["job_id"]), seconds)
     if job is None:
         return answer(made, status=response.status_code, headers=headers)
-    return answer(made | {"state": job.state, "job": plain(job)}, headers=headers)
+    return answer(JobMade(job.job_id, job.state, made["created"], job), headers=headers)

@@ -7,10 +7,10 @@ import typer
 
 from leasehold.cli.options import Json
 from leasehold.cli.output import command, print_json, print_table, say
-from leasehold.cli.queues import operator
+from leasehold.features.limits.commands_queues import operator
 
 if TYPE_CHECKING:
-    from leasehold.engine.database import Database
+    from leasehold.database.database import Database
 
 app = typer.Typer(
     help="Limits: so many of a queue or kind at once; queues, kinds and tenants that are paused.", no_args_is_help=True
@@ -27,7 +27,7 @@ class What(StrEnum):
 @command
 async def list_(json: Json = False) -> None:
     """What is limited or paused, beside the limits that every tenant has."""
-    from leasehold.engine import tenants
+    from leasehold.features.tenants import store as tenants
 
     async with operator() as db:
         found = await tenants.list_limits(db)
@@ -81,7 +81,7 @@ async def resume(what: What, name: str) -> None:
 
 
 async def _limit(db: "Database", what: What, name: str, max_running: int | None) -> None:
-    from leasehold.engine import tenants
+    from leasehold.features.tenants import store as tenants
 
     match what:
         case What.QUEUE:
@@ -93,7 +93,7 @@ async def _limit(db: "Database", what: What, name: str, max_running: int | None)
 
 
 async def _pause(db: "Database", what: What, name: str, *, paused: bool) -> None:
-    from leasehold.engine import tenants
+    from leasehold.features.tenants import store as tenants
 
     match what:
         case What.QUEUE:

@@ -6,10 +6,10 @@ import typer
 
 from leasehold.cli.options import Json, Tenant
 from leasehold.cli.output import command, print_json, print_table, say, shown
-from leasehold.cli.scope import shell_scope, tenant_scope
+from leasehold.cli.tenant_scope import shell_scope, tenant_scope
 
 if TYPE_CHECKING:
-    from leasehold.engine.gates import Gate
+    from leasehold.features.limits.model import Gate
 
 app = typer.Typer(help="Gates: rate limits and circuit breakers.", no_args_is_help=True)
 
@@ -22,7 +22,7 @@ Shared = Annotated[bool, typer.Option("--shared", help="For all tenants together
 @command
 async def list_(tenant: Tenant = None, json: Json = False) -> None:
     """The rules, and the gates that have let a job through, with how they stand."""
-    from leasehold.engine.gates import Gates
+    from leasehold.features.limits.store import Gates
     from leasehold.settings import Settings
 
     async with tenant_scope(Settings.from_env(tenant=tenant)) as (db, owner):
@@ -37,7 +37,7 @@ async def list_(tenant: Tenant = None, json: Json = False) -> None:
 @command
 async def show(gate: Name, tenant: Tenant = None, json: Json = False) -> None:
     """One gate."""
-    from leasehold.engine.gates import Gates
+    from leasehold.features.limits.store import Gates
     from leasehold.settings import Settings
 
     async with tenant_scope(Settings.from_env(tenant=tenant)) as (db, owner):
@@ -64,7 +64,7 @@ async def set_(
     tenant: Tenant = None,
 ) -> None:
     """Set the rule of a gate, in the place of the one that it has: a rate, a breaker, or both."""
-    from leasehold.engine.gates import Gates, set_shared
+    from leasehold.features.limits.store import Gates, set_shared
     from leasehold.settings import Settings
 
     rule = {
@@ -89,7 +89,7 @@ async def set_(
 @command
 async def remove(gate: NameOrClass, shared: Shared = False, tenant: Tenant = None) -> None:
     """Remove a rule; who waits for it may go."""
-    from leasehold.engine.gates import Gates, set_shared
+    from leasehold.features.limits.store import Gates, set_shared
     from leasehold.settings import Settings
 
     async with shell_scope(None if shared else Settings.from_env(tenant=tenant)) as (db, owner):
@@ -108,7 +108,7 @@ async def hold(
     tenant: Tenant = None,
 ) -> None:
     """Let nobody pass a gate for a while."""
-    from leasehold.engine.gates import Gates
+    from leasehold.features.limits.store import Gates
     from leasehold.settings import Settings
 
     async with tenant_scope(Settings.from_env(tenant=tenant)) as (db, owner):
@@ -120,7 +120,7 @@ async def hold(
 @command
 async def reset(gate: Name, shared: Shared = False, tenant: Tenant = None) -> None:
     """Close the breaker of a gate and end what holds it; its rate goes on."""
-    from leasehold.engine.gates import Gates, reset_shared
+    from leasehold.features.limits.store import Gates, reset_shared
     from leasehold.settings import Settings
 
     async with shell_scope(None if shared else Settings.from_env(tenant=tenant)) as (db, owner):

@@ -8,7 +8,7 @@ from leasehold.cli.options import Json
 from leasehold.cli.output import command, print_json, print_table, say
 
 if TYPE_CHECKING:
-    from leasehold.engine.database import Database
+    from leasehold.database.database import Database
 
 app = typer.Typer(help="Queues: list them, make, pause and resume them.", no_args_is_help=True)
 
@@ -17,7 +17,7 @@ app = typer.Typer(help="Queues: list them, make, pause and resume them.", no_arg
 @command
 async def list_(json: Json = False) -> None:
     """All queues with what waits and runs in them (counted up to 10,000)."""
-    from leasehold.engine import tenants
+    from leasehold.features.tenants import store as tenants
 
     async with operator() as db:
         queues = await tenants.list_queues(db)
@@ -34,7 +34,7 @@ async def list_(json: Json = False) -> None:
 @command
 async def create(queue: str) -> None:
     """Make a queue, unless it is there. Workers do this for the queues that their handlers name."""
-    from leasehold.engine import tenants
+    from leasehold.features.tenants import store as tenants
 
     async with operator() as db:
         await tenants.create_queue(db, queue)
@@ -58,7 +58,7 @@ async def resume(queue: str) -> None:
 
 
 async def _pause(queue: str, *, paused: bool) -> None:
-    from leasehold.engine import tenants
+    from leasehold.features.tenants import store as tenants
 
     async with operator() as db:
         await tenants.pause_queue(db, queue, paused=paused)
@@ -66,8 +66,8 @@ async def _pause(queue: str, *, paused: bool) -> None:
 
 def operator() -> "Database":
     """The database as the operator."""
-    from leasehold.engine.connect import target
-    from leasehold.engine.database import Database, Role
+    from leasehold.database.connect import target
+    from leasehold.database.database import Database, Role
     from leasehold.settings import Settings
 
     return Database(target(Settings.from_env(), Role.OPERATOR), connections=1)

@@ -2,11 +2,12 @@
 
 from starlette.responses import Response
 
-from leasehold.api.problems import Problem
 from leasehold.dashboard.page import Look, NavigationEntry, Page, Pages
-from leasehold.engine import tenants, workers
-from leasehold.engine.look import BOUND
+from leasehold.engine import leases
 from leasehold.errors import BadInput, NotFound
+from leasehold.features.jobs.store import BOUND
+from leasehold.features.tenants import store as tenants
+from leasehold.http.problems import Problem
 from leasehold.job import Queue
 
 pages = Pages(
@@ -22,7 +23,7 @@ async def queues(look: Look) -> Page:
 async def _show(look: Look, problem: BadInput | None = None) -> Page:
     db = look.services.operator
     limits = await tenants.list_limits(db)
-    known = {kind for one in await workers.list_workers(db) for kind in one.kinds}
+    known = {kind for one in await leases.list_workers(db) for kind in one.kinds}
     return look.show(
         "queues.html",
         live=problem is None,

@@ -2,13 +2,13 @@
 
 from starlette.responses import Response
 
-from leasehold.dashboard.overview import names_of
+from leasehold.dashboard.filters import plural, span
 from leasehold.dashboard.page import Look, NavigationEntry, Page, Pages
-from leasehold.dashboard.words import plural, span
-from leasehold.engine import gates as engine
-from leasehold.engine import look as looks
-from leasehold.engine.gates import Gate, Gates
 from leasehold.errors import BadInput
+from leasehold.features.limits import store as engine
+from leasehold.features.limits.model import Gate
+from leasehold.features.limits.store import Gates
+from leasehold.features.overview.pages import names_of
 
 pages = Pages(NavigationEntry(path="/gates", title="Groups and gates", key="g", scopes=frozenset({"jobs:read"})))
 _LIMIT = 20
@@ -24,8 +24,8 @@ async def gates(look: Look) -> Page:
     return look.show(
         "gates.html",
         live=not after,
-        lines=await looks.see_lines(viewer.db, viewer.tenant),
-        most=looks.MOST,
+        lines=await engine.see_lines(viewer.db, viewer.tenant),
+        most=engine.MOST_WAITING,
         gates=found[:_LIMIT],
         bound=_BOUND,
         after=after,

@@ -8,13 +8,15 @@ from typing import Any
 
 from fastapi import Request, Response
 
-from leasehold.api.answers import answer
-from leasehold.api.auth import Caller, SignedIn
-from leasehold.api.models import Kind, KindLimited, KindPaused, LimitRequest, Limits, Name, QueueLimited, TenantPaused
-from leasehold.api.route import needs, router
-from leasehold.api.services import services_of
-from leasehold.engine import tenants
-from leasehold.engine.scope import Scope
+from leasehold.database.actor import ActorTransaction
+from leasehold.features.limits.schemas import KindLimited, KindPaused, LimitRequest, QueueLimited, TenantPaused
+from leasehold.features.tenants import store as tenants
+from leasehold.http.auth import Caller, SignedIn
+from leasehold.http.responses import answer, answer_all
+from leasehold.http.route import needs, router
+from leasehold.http.services import services_of
+from leasehold.http.types import Kind, Listing, Name
+from leasehold.job import Limit
 
 routes = router("limits")
 _OPERATOR = needs("operator")
@@ -24,11 +26,11 @@ _OPERATOR = needs("operator")
     "/v1/limits",
     operation_id="limits.list",
     summary="What is limited or paused, beside the limits that every tenant has",
-    response_model=Limits,
+    response_model=Listing[Limit],
     openapi_extra=_OPERATOR,
 )
 async def list_(request: Request, caller: SignedIn) -> Response:
-    return answer({"data": await tenants.list_limits(services_of(request).operator)})
+    return answer_all(await tenants.list_limits(services_of(request).operator), of=Limit)
 
 
 @routes.put(
@@ -40,7 +42,7 @@ async def list_(request: Request, caller: SignedIn) -> Response:
 )
 async def limit_queue(request: Request, caller: SignedIn, queue: Name, body: LimitRequest) -> Response:
     await _as(request, caller, lambda scope: tenants.limit_queue(scope, queue, body.max_running))
-    return answer({"queue": queue, "max_running": body.max_running})
+    return answer(QueueLimited(queue=queue, max_running=body.max_running))
 
 
 @routes.put(
@@ -52,7 +54,7 @@ async def limit_queue(request: Request, caller: SignedIn, queue: Name, body: Lim
 )
 async def limit_kind(request: Request, caller: SignedIn, kind: Kind, body: LimitRequest) -> Response:
     await _as(request, caller, lambda scope: tenants.limit_kind(scope, kind, body.max_running))
-    return answer({"kind": kind, "max_running": body.max_running})
+    return answer(KindLimited(kind=kind, max_running=body.max_running))
 
 
 @routes.post(
@@ -64,7 +66,7 @@ async def limit_kind(request: Request, caller: SignedIn, kind: Kind, body: Limit
 )
 async def pause_kind(request: Request, caller: SignedIn, kind: Kind) -> Response:
     await _as(request, caller, lambda scope: tenants.pause_kind(scope, kind, paused=True))
-    return answer({"kind": kind, "paused": True})
+    return answer(KindPaused(kind=kind, paused=True))
 
 
 @routes.post(
@@ -76,7 +78,7 @@ async def pause_kind(request: Request, caller: SignedIn, kind: Kind) -> Response
 )
 async def resume_kind(request: Request, caller: SignedIn, kind: Kind) -> Response:
     await _as(request, caller, lambda scope: tenants.pause_kind(scope, kind, paused=False))
-    return answer({"kind": kind, "paused": False})
+    return answer(KindPaused(kind=kind, paused=False))
 
 
 @routes.post(
@@ -102,15 +104,15 @@ async def resume_tenant(request: Request, caller: SignedIn, tenant: str) -> Resp
 
 
 async def _pause_tenant(request: Request, caller: Caller, tenant: str, *, paused: bool) -> Response:
-    async def operate(scope: Scope) -> Any:
+    async def operate(scope: ActorTransaction) -> Any:
         tenant_id = await tenants.find_tenant(scope, tenant)
         await tenants.pause_tenant(scope, tenant_id, paused=paused)
         return tenant_id
 
-    return answer({"tenant_id": await _as(request, caller, operate), "paused": paused})
+    return answer(TenantPaused(tenant_id=await _as(request, caller, operate), paused=paused))
 
 
-async def _as(request: Request, caller: Caller, operate: Callable[[Scope], Awaitable[Any]]) -> Any:
+async def _as(request: Request, caller: Caller, operate: Callable[[ActorTransaction], Awaitable[Any]]) -> Any:
     """In one transaction that the audit log knows the caller of."""
-    async with Scope.open(services_of(request).operator, tenant=None, actor=caller.actor) as scope:
+    async with ActorTransaction.open(services_of(request).operator, tenant=None, actor=caller.actor) as scope:
         return await operate(scope)

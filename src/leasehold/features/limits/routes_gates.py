@@ -4,13 +4,15 @@ from typing import Annotated
 
 from fastapi import Query, Request, Response
 
-from leasehold.api.answers import answer
-from leasehold.api.auth import Caller, SignedIn
-from leasehold.api.models import GateHold, GateName, GateOut, GateRule, Gates
-from leasehold.api.route import needs, router
-from leasehold.api.services import services_of
-from leasehold.engine import gates as engine
-from leasehold.engine.scope import Acting
+from leasehold.database.actor import ActorDatabase
+from leasehold.features.limits import store as engine
+from leasehold.features.limits.model import Gate
+from leasehold.features.limits.schemas import GateHold, GateName, GateRule
+from leasehold.http.auth import Caller, SignedIn
+from leasehold.http.responses import answer, page_by_name
+from leasehold.http.route import needs, router
+from leasehold.http.services import services_of
+from leasehold.http.types import Page
 
 routes = router("gates")
 READ = needs("jobs:read")
@@ -23,20 +25,19 @@ Limit = Annotated[int, Query(ge=1, le=200)]
     "/v1/gates",
     operation_id="gates.list",
     summary="The rules, and the gates that have let a job through, by name",
-    response_model=Gates,
+    response_model=Page[Gate],
     openapi_extra=READ,
 )
 async def list_(request: Request, caller: SignedIn, limit: Limit = 50, cursor: GateName | None = None) -> Response:
     found = await engine.Gates(services_of(request).db, caller.tenant).list(after=cursor or "", limit=limit + 1)
-    shown, more = found[:limit], len(found) > limit
-    return answer({"data": shown, "next_cursor": shown[-1].gate if more else None, "has_more": more})
+    return page_by_name(request, found, limit=limit, of=Gate, name="gate")
 
 
 @routes.get(
     "/v1/gates/{gate}",
     operation_id="gates.get",
     summary="How a gate stands",
-    response_model=GateOut,
+    response_model=Gate,
     openapi_extra=READ,
 )
 async def get(request: Request, caller: SignedIn, gate: GateName) -> Response:
@@ -47,7 +48,7 @@ async def get(request: Request, caller: SignedIn, gate: GateName) -> Response:
     "/v1/gates/{gate}",
     operation_id="gates.set",
     summary="Set the rule of a gate or of a class of gates, in the place of the one that it has",
-    response_model=GateOut,
+    response_model=Gate,
     openapi_extra=WRITE,
 )
 async def set_(request: Request, caller: SignedIn, gate: GateName, body: GateRule) -> Response:
@@ -73,7 +74,7 @@ async def remove(request: Request, caller: SignedIn, gate: GateName) -> Response
     "/v1/gates/{gate}/hold",
     operation_id="gates.hold",
     summary="Let nobody pass a gate for a while",
-    response_model=GateOut,
+    response_model=Gate,
     openapi_extra=WRITE,
 )
 async def hold(request: Request, caller: SignedIn, gate: GateName, body: GateHold) -> Response:
@@ -86,7 +87,7 @@ async def hold(request: Request, caller: SignedIn, gate: GateName, body: GateHol
     "/v1/gates/{gate}/reset",
     operation_id="gates.reset",
     summary="Close the breaker of a gate and end what holds it; its rate goes on",
-    response_model=GateOut,
+    response_model=Gate,
     openapi_extra=WRITE,
 )
 async def reset(request: Request, caller: SignedIn, gate: GateName) -> Response:
@@ -96,4 +97,4 @@ async def reset(request: Request, caller: SignedIn, gate: GateName) -> Response:
 
 
 def _gates(request: Request, caller: Caller) -> engine.Gates:
-    return engine.Gates(Acting(services_of(request).db, caller.actor), caller.tenant)
+    return engine.Gates(ActorDatabase(services_of(request).db, caller.actor), caller.tenant)

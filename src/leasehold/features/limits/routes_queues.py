@@ -2,13 +2,15 @@
 
 from fastapi import Request, Response
 
-from leasehold.api.answers import answer
-from leasehold.api.auth import Caller, SignedIn
-from leasehold.api.models import Name, QueuePaused, Queues
-from leasehold.api.route import needs, router
-from leasehold.api.services import services_of
-from leasehold.engine import tenants
-from leasehold.engine.scope import Scope
+from leasehold.database.actor import ActorTransaction
+from leasehold.features.limits.schemas import QueuePaused
+from leasehold.features.tenants import store as tenants
+from leasehold.http.auth import Caller, SignedIn
+from leasehold.http.responses import answer, answer_all
+from leasehold.http.route import needs, router
+from leasehold.http.services import services_of
+from leasehold.http.types import Listing, Name
+from leasehold.job import Queue
 
 routes = router("queues")
 
@@ -17,11 +19,11 @@ routes = router("queues")
     "/v1/queues",
     operation_id="queues.list",
     summary="All queues with what waits and runs in them, counted up to 10,000",
-    response_model=Queues,
+    response_model=Listing[Queue],
     openapi_extra=needs("operator"),
 )
 async def list_(request: Request, caller: SignedIn) -> Response:
-    return answer({"data": await tenants.list_queues(services_of(request).operator)})
+    return answer_all(await tenants.list_queues(services_of(request).operator), of=Queue)
 
 
 @routes.post(
@@ -47,6 +49,6 @@ async def resume(request: Request, caller: SignedIn, queue: Name) -> Response:
 
 
 async def _pause(request: Request, caller: Caller, queue: str, *, paused: bool) -> Response:
-    async with Scope.open(services_of(request).operator, tenant=None, actor=caller.actor) as scope:
+    async with ActorTransaction.open(services_of(request).operator, tenant=None, actor=caller.actor) as scope:
         await tenants.pause_queue(scope, queue, paused=paused)
-    return answer({"queue": queue, "paused": paused})
+    return answer(QueuePaused(queue=queue, paused=paused))

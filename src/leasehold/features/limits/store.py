@@ -1,38 +1,15 @@
-"""Gates: their rules, and how they stand."""
+"""Gates: their rules, and how they stand; and what waits at groups, gates and limits."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from datetime import datetime
 from uuid import UUID
 
-from leasehold import payload
-from leasehold.engine.database import Database
+from leasehold import json_codec
+from leasehold.database.database import Database
+from leasehold.features.limits.model import Gate, Line
 
 Rule = Mapping[str, float | None]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Gate:
-    """A gate as its tenant sees it. ``rule`` names the rule that holds: its own, or its class's.
-
-    Of a class, and of a gate that all tenants share, no state is told.
-    """
-
-    gate: str
-    shared: bool
-    rule: str | None
-    rate: int | None
-    per_s: float | None
-    burst: int | None
-    failures: int | None
-    ratio: float | None
-    window_s: float | None
-    cooldown_s: float | None
-    probes: int | None
-    state: str | None
-    next_at: datetime | None
-    failed: int | None
-    waiting: int
+#: Jobs that wait for one group, gate or limit are counted up to here.
+MOST_WAITING = 1000
 
 
 class Gates:
@@ -85,4 +62,9 @@ async def reset_shared(db: Database, gate: str) -> None:
 
 
 def _text(rule: Rule) -> str:
-    return payload.encode(dict(rule), what="rule")
+    return json_codec.encode(dict(rule), what="rule")
+
+
+async def see_lines(db: Database, tenant: UUID | None, *, most: int = MOST_WAITING) -> list[Line]:
+    """Groups, gates and limits at which jobs wait, the longest lines first; so many jobs of each are looked at."""
+    return [Line(**row) for row in await db.call("see_lines", most, tenant=tenant)]

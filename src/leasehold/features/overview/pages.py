@@ -7,9 +7,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from leasehold.dashboard.page import Look, NavigationEntry, Page, Pages, as_json
-from leasehold.engine import look as engine
-from leasehold.engine import tenants, workers
-from leasehold.engine.look import Minute
+from leasehold.engine import leases
+from leasehold.features.flows.store import list_approvals
+from leasehold.features.jobs import store as engine
+from leasehold.features.limits.store import see_lines
+from leasehold.features.overview.store import Minute, read_stat
+from leasehold.features.tenants import store as tenants
 from leasehold.job import Job
 
 pages = Pages(NavigationEntry(path="/", title="Overview", key="o"))
@@ -42,19 +45,19 @@ async def overview(look: Look) -> Page:
     db, tenant = viewer.db, viewer.tenant
     # None needs another's answer, and each is a round trip: together they take as long as the slowest.
     stat, newest, counts, oldest = await asyncio.gather(
-        engine.read_stat(db, tenant, _MINUTES),
+        read_stat(db, tenant, _MINUTES),
         _newest(look),
         engine.count_states(db, tenant),
         engine.oldest_waiting(db, tenant),
     )
     failures, approvals, lines = await asyncio.gather(
         engine.list_failures(db, tenant, most=_GLANCE),
-        engine.list_approvals(db, tenant, limit=_MANY),
-        engine.see_lines(db, tenant, most=_GLANCE),
+        list_approvals(db, tenant, limit=_MANY),
+        see_lines(db, tenant, most=_GLANCE),
     )
     alive = queues = None
     if viewer.is_operator:
-        alive = [one for one in await workers.list_workers(look.services.operator) if one.ended_at is None]
+        alive = [one for one in await leases.list_workers(look.services.operator) if one.ended_at is None]
         queues = await tenants.list_queues(look.services.operator, bound=1)
     return look.show(
         "overview.html",

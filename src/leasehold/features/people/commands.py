@@ -7,12 +7,12 @@ import typer
 
 from leasehold.cli.options import Json, Tenant
 from leasehold.cli.output import command, print_json, print_table, say
-from leasehold.cli.scope import shell_scope, tenant_scope
+from leasehold.cli.tenant_scope import shell_scope, tenant_scope
 
 if TYPE_CHECKING:
     from typing import TypeVar
 
-    from leasehold.engine.people import Invitation, Member, Person
+    from leasehold.features.people.model import Invitation, Member, Person
 
     Named = TypeVar("Named", bound=Member | Person | Invitation)
 
@@ -27,8 +27,8 @@ _DAY = 86_400.0
 @command
 async def link() -> None:
     """Print a link that signs you in as operator: once, within ten minutes, on this machine."""
-    from leasehold.engine import people
     from leasehold.errors import Unreachable
+    from leasehold.features.people import store as people
     from leasehold.postgres import Home, instance_home
     from leasehold.settings import Settings
 
@@ -47,7 +47,7 @@ async def link() -> None:
 @command
 async def list_(operator: Operator = False, tenant: Tenant = None, json: Json = False) -> None:
     """The people of a tenant and its open invitations; with --operator, everybody who ever signed in."""
-    from leasehold.engine import people
+    from leasehold.features.people import store as people
     from leasehold.settings import Settings
 
     async with shell_scope(None if operator else Settings.from_env(tenant=tenant)) as (db, owner):
@@ -79,7 +79,7 @@ async def invite(
     json: Json = False,
 ) -> None:
     """Let whoever signs in with this address into a tenant; with --operator, into the installation's staff."""
-    from leasehold.engine import people
+    from leasehold.features.people import store as people
     from leasehold.settings import Settings
 
     async with shell_scope(None if operator else Settings.from_env(tenant=tenant)) as (db, owner):
@@ -101,7 +101,7 @@ async def role(
     tenant: Tenant = None,
 ) -> None:
     """Give a person of a tenant another role, from their next request on."""
-    from leasehold.engine import people
+    from leasehold.features.people import store as people
     from leasehold.settings import Settings
 
     async with tenant_scope(Settings.from_env(tenant=tenant)) as (db, owner):
@@ -114,7 +114,8 @@ async def role(
 @command
 async def remove(who: Who, operator: Operator = False, tenant: Tenant = None) -> None:
     """Take a person out of a tenant, or back an invitation; with --operator, out of the installation's staff."""
-    from leasehold.engine import people
+    from leasehold.features.people import store as people
+    from leasehold.features.people.model import Invitation, Member, Person
     from leasehold.settings import Settings
 
     async with shell_scope(None if operator else Settings.from_env(tenant=tenant)) as (db, owner):
@@ -122,14 +123,14 @@ async def remove(who: Who, operator: Operator = False, tenant: Tenant = None) ->
             staff = [person for person in await people.list_people(db) if person.is_operator]
             those: list[Person | Invitation] = [*staff, *await people.list_operator_invitations(db)]
             found = _one(those, who)
-            if isinstance(found, people.Person):
+            if isinstance(found, Person):
                 await people.set_operator(db, found.person_id, is_operator=False)
             else:
                 await people.remove_operator_invitation(db, found.invitation_id)
         else:
             here: list[Member | Invitation] = [*await people.list_members(db, owner)]
             one = _one([*here, *await people.list_invitations(db, owner)], who)
-            if isinstance(one, people.Member):
+            if isinstance(one, Member):
                 await people.remove_member(db, owner, one.person_id)
             else:
                 await people.remove_invitation(db, owner, one.invitation_id)
@@ -140,7 +141,7 @@ async def remove(who: Who, operator: Operator = False, tenant: Tenant = None) ->
 @command
 async def sign_out(who: Who) -> None:
     """End every session of a person: every server refuses them from their next request on."""
-    from leasehold.engine import people
+    from leasehold.features.people import store as people
 
     async with shell_scope(None) as (db, _):
         person = _one(await people.list_people(db), who)

@@ -15,9 +15,9 @@ from joserfc import jwt
 from joserfc.errors import ClaimError, InvalidKeyIdError, JoseError
 from joserfc.jwk import KeySet, KeySetSerialization
 
-from leasehold.engine.people import Vouched
 from leasehold.errors import FetchError
-from leasehold.net.fetch import Fetcher
+from leasehold.features.people.model import Vouched
+from leasehold.fetch.fetcher import Fetcher
 from leasehold.settings import Settings
 
 #: How an ID token may be signed, whatever its header says. Nothing symmetric: the client secret is no key.

@@ -7,13 +7,9 @@ from typing import Annotated
 
 from fastapi import Query, Request, Response
 
-from leasehold import keys
-from leasehold.api.here import client_address, is_from_here
-from leasehold.api.oidc import Trip
-from leasehold.api.problems import CODES, Problem
-from leasehold.api.route import ANY_QUERY, router
-from leasehold.api.services import services_of
-from leasehold.api.sessions import (
+from leasehold.features.api_keys import format as keys
+from leasehold.features.people import store as people
+from leasehold.features.people.browser_session import (
     clear_login_cookie,
     go_where_asked,
     is_local,
@@ -23,8 +19,12 @@ from leasehold.api.sessions import (
     set_cookie,
     set_login_cookie,
 )
-from leasehold.api.vouching import admit, issuer_of, refusing
-from leasehold.engine import people
+from leasehold.features.people.oidc import Trip
+from leasehold.features.people.sign_in import admit, issuer_of, refusing
+from leasehold.http.client_address import client_address, is_from_here
+from leasehold.http.problems import CODES, Problem
+from leasehold.http.route import ANY_QUERY, router
+from leasehold.http.services import services_of
 
 _CALLBACK = "/login/callback"
 _CSP = "default-src 'none'; style-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"

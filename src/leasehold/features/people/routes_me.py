@@ -6,18 +6,19 @@ from uuid import UUID
 
 from fastapi import Path, Request, Response
 
-from leasehold import payload
-from leasehold.api.answers import answer, plain
-from leasehold.api.auth import Caller, SignedIn
-from leasehold.api.models import Me, PersonSettings, Sessions, TenantChoice
-from leasehold.api.problems import Problem
-from leasehold.api.route import needs, router
-from leasehold.api.services import Services, services_of
-from leasehold.api.sessions import clear_cookie
-from leasehold.engine import people
-from leasehold.engine.people import Person, Session
-from leasehold.engine.scope import Scope
-from leasehold.schedules import zone_of
+from leasehold import json_codec
+from leasehold.database.actor import ActorTransaction
+from leasehold.features.people import store as people
+from leasehold.features.people.browser_session import clear_cookie
+from leasehold.features.people.model import Session, SessionInfo
+from leasehold.features.people.schemas import Me, PersonSettings, TenantChoice
+from leasehold.features.schedules.timing import zone_of
+from leasehold.http.auth import Caller, SignedIn
+from leasehold.http.problems import Problem
+from leasehold.http.responses import answer, answer_all
+from leasehold.http.route import needs, router
+from leasehold.http.services import Services, services_of
+from leasehold.http.types import Listing
 
 routes = router("me")
 _SESSION = needs("session")
@@ -44,7 +45,7 @@ async def get(request: Request, caller: SignedIn) -> Response:
     openapi_extra=_SESSION,
 )
 async def choose_tenant(request: Request, caller: SignedIn, body: TenantChoice) -> Response:
-    async with Scope.open(services_of(request).db, tenant=None, actor=caller.actor) as scope:
+    async with ActorTransaction.open(services_of(request).db, tenant=None, actor=caller.actor) as scope:
         await people.choose_tenant(scope, caller.key_id, body.tenant)
     return Response(None, 204)
 
@@ -70,8 +71,8 @@ async def get_settings(request: Request, caller: SignedIn) -> Response:
 )
 async def put_settings(request: Request, caller: SignedIn, body: PersonSettings) -> Response:
     zone_of(body.time_zone)
-    async with Scope.open(services_of(request).db, tenant=None, actor=caller.actor) as scope:
-        await people.put_settings(scope, _person(caller), payload.encode(body.model_dump(), what="settings"))
+    async with ActorTransaction.open(services_of(request).db, tenant=None, actor=caller.actor) as scope:
+        await people.put_settings(scope, _person(caller), json_codec.encode(body.model_dump(), what="settings"))
     return answer(body.model_dump())
 
 
@@ -79,11 +80,12 @@ async def put_settings(request: Request, caller: SignedIn, body: PersonSettings)
     "/v1/me/sessions",
     operation_id="me.list_sessions",
     summary="One's own live sessions, newest first",
-    response_model=Sessions,
+    response_model=Listing[SessionInfo],
     openapi_extra=_SESSION,
 )
 async def list_sessions(request: Request, caller: SignedIn) -> Response:
-    return answer({"data": await people.list_sessions(services_of(request).db, session_of(caller).person_id)})
+    found = await people.list_sessions(services_of(request).db, session_of(caller).person_id)
+    return answer_all(found, of=SessionInfo)
 
 
 @routes.delete(
@@ -105,7 +107,7 @@ async def revoke_session(request: Request, caller: SignedIn, session_id: Session
 
 async def end_session(services: Services, caller: Caller, session_id: str) -> bool:
     """Whether there was such a session of the caller's."""
-    async with Scope.open(services.db, tenant=None, actor=caller.actor) as scope:
+    async with ActorTransaction.open(services.db, tenant=None, actor=caller.actor) as scope:
         return await people.revoke_session(scope, session_id, session_of(caller).person_id)
 
 
@@ -121,20 +123,16 @@ def session_of(caller: Caller) -> Session:
     return caller.session
 
 
-async def _me(services: Services, caller: Caller) -> dict[str, object]:
+async def _me(services: Services, caller: Caller) -> Me:
     session = session_of(caller)
     person = session.person_id
-    return {
-        "person": shown(await people.get_person(services.db, person)) if person else None,
-        "session_id": session.session_id,
-        "tenant_id": caller.tenant_id,
-        "role": session.role,
-        "is_operator": session.is_operator,
-        "scopes": sorted(caller.scopes),
-        "tenants": await people.list_memberships(services.db, person) if person else [],
-        "csrf_token": caller.csrf_token,
-    }
-
-
-def shown(person: Person) -> dict[str, object]:
-    return plain(person, without=frozenset({"issuer", "subject", "settings"}))
+    return Me(
+        person=await people.get_person(services.db, person) if person else None,
+        session_id=session.session_id,
+        tenant_id=caller.tenant_id,
+        role=session.role,
+        is_operator=session.is_operator,
+        scopes=sorted(caller.scopes),
+        tenants=await people.list_memberships(services.db, person) if person else [],
+        csrf_token=caller.csrf_token,
+    )

@@ -4,20 +4,15 @@ from uuid import UUID
 
 from fastapi import Request, Response
 
-from leasehold.api.answers import answer
-from leasehold.api.auth import SignedIn
-from leasehold.api.models import (
-    Id,
-    InvitationOut,
-    InvitationRequest,
-    Invitations,
-    MemberChange,
-    Members,
-)
-from leasehold.api.owner import Tenant, owner_scope
-from leasehold.api.problems import Problem
-from leasehold.api.route import needs, router
-from leasehold.engine import people
+from leasehold.features.people import store as people
+from leasehold.features.people.model import Invitation, Member
+from leasehold.features.people.schemas import InvitationRequest, MemberChange
+from leasehold.http.auth import SignedIn
+from leasehold.http.problems import Problem
+from leasehold.http.responses import answer, answer_all
+from leasehold.http.route import needs, router
+from leasehold.http.tenant_param import Tenant, owner_scope
+from leasehold.http.types import Id, Listing
 
 routes = router("members")
 _READ = needs("admin", "members", "operator")
@@ -29,12 +24,12 @@ _DAY = 86_400.0
     "/v1/members",
     operation_id="members.list",
     summary="The people of the tenant, by address",
-    response_model=Members,
+    response_model=Listing[Member],
     openapi_extra=_READ,
 )
 async def list_(request: Request, caller: SignedIn, tenant: Tenant = None) -> Response:
     async with owner_scope(request, caller, tenant) as (scope, owner):
-        return answer({"data": await people.list_members(scope, _named(owner))})
+        return answer_all(await people.list_members(scope, _named(owner)), of=Member)
 
 
 @routes.put(
@@ -71,7 +66,7 @@ async def remove(request: Request, caller: SignedIn, person_id: Id, tenant: Tena
     "/v1/invitations",
     operation_id="invitations.list",
     summary="The open invitations, newest first",
-    response_model=Invitations,
+    response_model=Listing[Invitation],
     openapi_extra=_MEMBERS,
 )
 async def list_invitations(request: Request, caller: SignedIn, tenant: Tenant = None) -> Response:
@@ -79,7 +74,7 @@ async def list_invitations(request: Request, caller: SignedIn, tenant: Tenant = 
         found = await (
             people.list_operator_invitations(scope) if owner is None else people.list_invitations(scope, owner)
         )
-    return answer({"data": found})
+    return answer_all(found, of=Invitation)
 
 
 @routes.post(
@@ -87,7 +82,7 @@ async def list_invitations(request: Request, caller: SignedIn, tenant: Tenant = 
     operation_id="invitations.create",
     summary="Invite an address; again changes the role and begins the time anew",
     status_code=201,
-    response_model=InvitationOut,
+    response_model=Invitation,
     openapi_extra=_MEMBERS,
 )
 async def invite(request: Request, caller: SignedIn, body: InvitationRequest) -> Response:

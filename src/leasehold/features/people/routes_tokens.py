@@ -4,23 +4,23 @@ from uuid import UUID
 
 from fastapi import Request, Response
 
-from leasehold import keys
-from leasehold.api import bearer
-from leasehold.api.answers import answer
-from leasehold.api.auth import SignedIn, unauthenticated
-from leasehold.api.bearer import Named
-from leasehold.api.idempotency import refuse_key
-from leasehold.api.me import end_session
-from leasehold.api.models import IdToken, RefreshToken, Tokens
-from leasehold.api.route import needs, router
-from leasehold.api.services import Services, services_of
-from leasehold.api.sessions import clear_cookie
-from leasehold.api.vouching import admit, issuer_of, refusing
-from leasehold.engine import people
-from leasehold.engine.people import REFRESH
-from leasehold.engine.scope import Acting
+from leasehold.database.actor import ActorDatabase
 from leasehold.errors import NotFound
-from leasehold.keys import Key
+from leasehold.features.api_keys import format as keys
+from leasehold.features.api_keys.format import Key
+from leasehold.features.people import jwt
+from leasehold.features.people import store as people
+from leasehold.features.people.browser_session import clear_cookie
+from leasehold.features.people.jwt import Named
+from leasehold.features.people.routes_me import end_session
+from leasehold.features.people.schemas import IdToken, RefreshToken, Tokens
+from leasehold.features.people.sign_in import admit, issuer_of, refusing
+from leasehold.features.people.store import REFRESH
+from leasehold.http.auth import SignedIn, unauthenticated
+from leasehold.http.idempotency import refuse_key
+from leasehold.http.responses import answer
+from leasehold.http.route import needs, router
+from leasehold.http.services import Services, services_of
 
 routes = router("auth")
 
@@ -79,7 +79,7 @@ async def logout(request: Request, caller: SignedIn) -> Response:
 
 
 async def _choose(services: Services, session: Key, person: UUID, tenant: str) -> None:
-    db = Acting(services.db, f"person:{person}")
+    db = ActorDatabase(services.db, f"person:{person}")
     try:
         await people.choose_tenant(db, session.key_id, tenant)
     except NotFound:  # nobody will ever have this session's token
@@ -90,10 +90,10 @@ async def _choose(services: Services, session: Key, person: UUID, tenant: str) -
 def _tokens(services: Services, session: Key, person: UUID) -> Response:
     named = Named(session_id=session.key_id, person_id=person)
     return answer(
-        {
-            "access_token": bearer.make_token(services.peppers, services.settings.key_env, named),
-            "token_type": "Bearer",
-            "expires_in": bearer.LIFE_SECONDS,
-            "refresh_token": session.text,
-        }
+        Tokens(
+            access_token=jwt.make_token(services.peppers, services.settings.key_env, named),
+            token_type="Bearer",
+            expires_in=jwt.LIFE_SECONDS,
+            refresh_token=session.text,
+        )
     )

@@ -6,16 +6,16 @@ from contextlib import asynccontextmanager
 
 from fastapi import Request
 
-from leasehold.api.auth import unauthenticated
-from leasehold.api.here import client_address
-from leasehold.api.limits import AddressLimits
-from leasehold.api.oidc import Issuer, IssuerAway, NotVouched
-from leasehold.api.problems import Problem
-from leasehold.api.services import Services
-from leasehold.api.sessions import session_seconds
-from leasehold.engine import people
-from leasehold.engine.people import Person, Vouched
-from leasehold.keys import Key
+from leasehold.features.api_keys.format import Key
+from leasehold.features.people import store as people
+from leasehold.features.people.browser_session import session_seconds
+from leasehold.features.people.model import Account, Vouched
+from leasehold.features.people.oidc import Issuer, IssuerAway, NotVouched
+from leasehold.http.auth import unauthenticated
+from leasehold.http.client_address import client_address
+from leasehold.http.problems import Problem
+from leasehold.http.rate_limits import AddressLimits
+from leasehold.http.services import Services
 from leasehold.log import emit
 
 
@@ -27,7 +27,7 @@ def issuer_of(services: Services) -> Issuer:
     return services.issuer
 
 
-async def admit(services: Services, who: Vouched, session: Key, *, first: bool = False) -> Person:
+async def admit(services: Services, who: Vouched, session: Key, *, first: bool = False) -> Account:
     """Let them in, and begin the session; as operator only where this server has the operator's login.
 
     ``first`` makes the first person of a fresh installation an operator.

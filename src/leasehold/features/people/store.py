@@ -1,16 +1,15 @@
 """People: their sessions, what they are in which tenant, and who is invited."""
 
 import json
-from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from leasehold import keys
-from leasehold.engine.database import Database
-from leasehold.engine.keys import peppers
-from leasehold.engine.tenants import DEFAULT
-from leasehold.keys import Key, Peppers
+from leasehold.database.database import Database
+from leasehold.features.api_keys import format as keys
+from leasehold.features.api_keys.format import Key, Peppers
+from leasehold.features.api_keys.store import peppers
+from leasehold.features.people.model import Account, Invitation, Member, Membership, Session, SessionInfo, Vouched
+from leasehold.features.tenants.store import DEFAULT
 from leasehold.settings import Settings
 
 #: What stands in a token in the place of a key's environment.
@@ -20,85 +19,6 @@ DEFAULT_SETTINGS: dict[str, Any] = {"theme": "system", "time_zone": "UTC", "app"
 _KINDS = {BROWSER: "browser", REFRESH: "refresh"}
 _NOBODY = bytes(32)
 _LINK_SECONDS = 600.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Session:
-    """Who is signed in. Without a person it is the operator, by a login link; ``tenant_id`` is the chosen tenant."""
-
-    session_id: str
-    person_id: UUID | None
-    tenant_id: UUID | None
-    role: str | None
-    is_operator: bool
-    pepper_id: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SessionInfo:
-    """A session as its person may see it."""
-
-    session_id: str
-    kind: str
-    tenant_id: UUID | None
-    created_at: datetime
-    seen_at: datetime
-    expires_at: datetime
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Vouched:
-    """What an issuer says of somebody: the issuer's own name for them, and an address that it has verified."""
-
-    issuer: str
-    subject: str
-    email: str
-    name: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Person:
-    """Somebody whom an issuer vouches for."""
-
-    person_id: UUID
-    issuer: str
-    subject: str
-    email: str
-    name: str
-    settings: str  # JSON
-    is_operator: bool
-    created_at: datetime
-    signed_in_at: datetime
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Membership:
-    tenant_id: UUID
-    name: str
-    role: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Member:
-    person_id: UUID
-    email: str
-    name: str
-    role: str
-    created_at: datetime
-    signed_in_at: datetime
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Invitation:
-    """Who signs in with this address joins the tenant; without a tenant, the installation's staff."""
-
-    invitation_id: UUID
-    tenant_id: UUID | None
-    email: str
-    role: str
-    invited_by: str
-    created_at: datetime
-    expires_at: datetime
 
 
 async def find_session(db: Database, token: Key, peppers: Peppers) -> Session | None:
@@ -162,24 +82,24 @@ async def take_login_link(db: Database, link: Key, session: Key, peppers: Pepper
     """Whether the link was good; then the session has begun, and the link is worth nothing any more."""
     pepper = peppers.newest
     args = peppers.digest(link, pepper), session.key_id, peppers.digest(session, pepper), pepper, seconds
-    return bool(await db.value("take_login_link", *args))
+    return bool(await db.value("redeem_login_link", *args))
 
 
 async def sign_in_person(
     db: Database, who: Vouched, session: Key, peppers: Peppers, *, signup: bool, seconds: float
-) -> Person | None:
+) -> Account | None:
     """Who is let in, but never as operator; the session has begun then. None: there is no place for them."""
     rows = await db.call("sign_in_person", *_sign_in_args(who, session, peppers, signup=signup, seconds=seconds))
-    return Person(**rows[0]) if rows else None
+    return Account(**rows[0]) if rows else None
 
 
 async def sign_in_staff(
     db: Database, who: Vouched, session: Key, peppers: Peppers, *, signup: bool, seconds: float, first: bool
-) -> Person | None:
+) -> Account | None:
     """The same with the operator's login: operators are let in as such. ``first`` makes the first of all one."""
     args = _sign_in_args(who, session, peppers, signup=signup, seconds=seconds)
     rows = await db.call("sign_in_staff", *args, first)
-    return Person(**rows[0]) if rows else None
+    return Account(**rows[0]) if rows else None
 
 
 def _sign_in_args(
@@ -214,8 +134,8 @@ async def revoke_session(db: Database, session_id: str, person: UUID | None) -> 
     return bool(await db.value("revoke_session", session_id, person))
 
 
-async def get_person(db: Database, person: UUID) -> Person:
-    return Person(**(await db.call("get_person", person))[0])
+async def get_person(db: Database, person: UUID) -> Account:
+    return Account(**(await db.call("get_person", person))[0])
 
 
 async def list_memberships(db: Database, person: UUID) -> list[Membership]:
@@ -264,8 +184,8 @@ async def remove_operator_invitation(db: Database, invitation: UUID) -> None:
     await db.call("remove_operator_invitation", invitation)
 
 
-async def list_people(db: Database) -> list[Person]:
-    return [Person(**row) for row in await db.call("list_people")]
+async def list_people(db: Database) -> list[Account]:
+    return [Account(**row) for row in await db.call("list_people")]
 
 
 async def set_operator(db: Database, person: UUID, *, is_operator: bool) -> None:

@@ -9,7 +9,7 @@ import typer
 
 from leasehold.cli.options import Json, Tenant
 from leasehold.cli.output import command, print_json, print_table, say
-from leasehold.cli.scope import tenant_scope
+from leasehold.cli.tenant_scope import tenant_scope
 
 app = typer.Typer(help="Reports: ask for them, find them, hand them out.", no_args_is_help=True)
 
@@ -35,7 +35,7 @@ async def create(
     json: Json = False,
 ) -> None:
     """Ask for a report and print its id; with --to, wait and write it into a file."""
-    from leasehold.client import Client
+    from leasehold.program.client import Client
     from leasehold.settings import Settings
 
     order: dict[str, Any] = {
@@ -75,7 +75,7 @@ async def list_(
     json: Json = False,
 ) -> None:
     """Reports that have not expired, newest first."""
-    from leasehold.engine import reports
+    from leasehold.features.reports import store as reports
     from leasehold.settings import Settings
 
     async with tenant_scope(Settings.from_env(tenant=tenant)) as (scope, owner):
@@ -112,7 +112,8 @@ async def link(
     """Print a link that opens a report without a key. LEASEHOLD_PUBLIC_URL is what it begins with."""
     from datetime import UTC, timedelta
 
-    from leasehold.engine import reports, secrets
+    from leasehold.features.reports import store as reports
+    from leasehold.features.secrets import store as secrets
     from leasehold.settings import Settings
 
     settings = Settings.from_env(tenant=tenant)
@@ -126,7 +127,7 @@ async def link(
 @command
 async def remove(report: Report, tenant: Tenant = None) -> None:
     """Remove a report: links to it lead nowhere from now on."""
-    from leasehold.engine import reports
+    from leasehold.features.reports import store as reports
     from leasehold.settings import Settings
 
     async with tenant_scope(Settings.from_env(tenant=tenant)) as (scope, owner):
@@ -135,11 +136,12 @@ async def remove(report: Report, tenant: Tenant = None) -> None:
 
 
 async def _write(settings: Any, report: UUID, to: Path) -> None:
-    from leasehold.engine import reports, tenants
-    from leasehold.engine.bodies import Bodies
-    from leasehold.engine.connect import target
-    from leasehold.engine.database import Database, Role
-    from leasehold.net.objects import ObjectStore
+    from leasehold.database.connect import target
+    from leasehold.database.database import Database, Role
+    from leasehold.features.blobs.object_store import ObjectStore
+    from leasehold.features.blobs.store import Bodies
+    from leasehold.features.reports import store as reports
+    from leasehold.features.tenants import store as tenants
 
     async with Database(target(settings, Role.API)) as db:
         owner = await tenants.find_tenant(db, settings.tenant)
@@ -164,7 +166,7 @@ def _checked(order: dict[str, Any]) -> dict[str, Any]:
     """As the worker will check it, before anything is enqueued."""
     from pydantic import ValidationError
 
-    from leasehold.reports.order import ReportOrder
+    from leasehold.features.reports.model import ReportOrder
 
     try:
         return ReportOrder.model_validate(order).model_dump(mode="json", exclude_unset=True)

@@ -7,12 +7,12 @@ from typing import Any
 
 from pydantic.dataclasses import dataclass
 
-from leasehold.app import Leasehold
-from leasehold.context import Context
-from leasehold.engine import reports
-from leasehold.reports.chart import bars
-from leasehold.reports.formats import Heading, Line, pieces
-from leasehold.reports.order import MEDIA_TYPES, ReportOrder
+from leasehold.features.reports import store as reports
+from leasehold.features.reports.chart import bars
+from leasehold.features.reports.formats import Heading, Line, pieces
+from leasehold.features.reports.model import MEDIA_TYPES, ReportOrder
+from leasehold.program.app import Leasehold
+from leasehold.program.context import Context
 
 #: Bars of one chart.
 _MAX_BARS = 400

@@ -1,7 +1,9 @@
 """What a report is to hold: the payload of ``report.generate`` and the body of ``POST /v1/reports``."""
 
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Annotated, Any, Literal
+from uuid import UUID
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, model_validator
 
@@ -93,3 +95,19 @@ class ReportOrder(BaseModel):
             return COLUMNS[self.report]
         found = self.columns or list(dict.fromkeys(name for line in self.data or [] for name in line))
         return tuple(found[:_MAX_COLUMNS])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """What a job of kind ``report.generate`` made, or one of a pack. ``lines`` are those of its table."""
+
+    report_id: UUID
+    name: str
+    title: str
+    format: Literal["html", "csv", "json", "xlsx", "zip"]
+    media_type: str
+    sha256: str
+    size: int
+    lines: int
+    created_at: datetime
+    expires_at: datetime

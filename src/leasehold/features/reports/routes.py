@@ -7,20 +7,22 @@ from uuid import UUID
 from fastapi import Query, Request, Response
 from fastapi.responses import StreamingResponse
 
-from leasehold import payload
-from leasehold.api.answers import Answer, answer, page, plain
-from leasehold.api.answers import decode_cursor as decode
-from leasehold.api.auth import SignedIn
-from leasehold.api.idempotency import IdempotencyKey, once
-from leasehold.api.models import Cursor, Id, ReportAsked, ReportLinked, Reports
-from leasehold.api.problems import Problem
-from leasehold.api.route import needs, router
-from leasehold.api.services import Services, services_of
-from leasehold.engine import jobs, reports
-from leasehold.engine.bodies import Bodies
-from leasehold.engine.scope import Scope
+from leasehold import json_codec
+from leasehold.database.actor import ActorTransaction
+from leasehold.engine import jobs
 from leasehold.errors import NotFound
-from leasehold.reports.order import ReportOrder
+from leasehold.features.blobs.store import Bodies
+from leasehold.features.reports import store as reports
+from leasehold.features.reports.model import Report, ReportOrder
+from leasehold.features.reports.schemas import ReportAsked, ReportLinked
+from leasehold.http.auth import SignedIn
+from leasehold.http.idempotency import IdempotencyKey, once
+from leasehold.http.problems import Problem
+from leasehold.http.responses import Answer, answer, page, plain
+from leasehold.http.responses import decode_cursor as decode
+from leasehold.http.route import needs, router
+from leasehold.http.services import Services, services_of
+from leasehold.http.types import Cursor, Id, Page
 
 routes = router("reports")
 _READ, _WRITE = needs("jobs:read"), needs("jobs:write")
@@ -42,12 +44,12 @@ _PAGE = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; 
 async def create(
     request: Request, caller: SignedIn, body: ReportOrder, idempotency_key: IdempotencyKey = None
 ) -> Response:
-    text = payload.encode(body.model_dump(mode="json", exclude_unset=True))
+    text = json_codec.encode(body.model_dump(mode="json", exclude_unset=True))
 
-    async def operate(scope: Scope) -> Answer:
+    async def operate(scope: ActorTransaction) -> Answer:
         [made] = await jobs.enqueue(scope, caller.tenant, "report.generate", [text], {})
         headers = {"Location": f"/v1/reports/{made.job_id}"}
-        return Answer(status=202, value={"report_id": made.job_id, "state": made.state}, headers=headers)
+        return Answer(status=202, value=ReportAsked(report_id=made.job_id, state=made.state), headers=headers)
 
     response = await once(request, caller, idempotency_key, operate)
     services_of(request).backend.announce()
@@ -58,7 +60,7 @@ async def create(
     "/v1/reports",
     operation_id="reports.list",
     summary="The newest reports first",
-    response_model=Reports,
+    response_model=Page[Report],
     openapi_extra=_READ,
 )
 async def list_(
@@ -69,7 +71,7 @@ async def list_(
 ) -> Response:
     db = services_of(request).db
     found = await reports.list_reports(db, caller.tenant, before=decode(cursor), limit=limit + 1)
-    return page(request, found, limit=limit, last="report_id")
+    return page(request, found, limit=limit, last="report_id", of=Report)
 
 
 @routes.get(
@@ -89,7 +91,7 @@ async def get(
     [found] = await reports.list_reports(services.db, caller.tenant, report_id)
     until = min(datetime.now(UTC) + timedelta(hours=link_hours), found.expires_at).replace(microsecond=0)
     link = reports.signed_link(services.secret_keys, report_id, until, base=services.settings.public_url)
-    return answer(plain(found) | {"link": link, "link_expires_at": until})
+    return answer(ReportLinked(**plain(found), link=link, link_expires_at=until))
 
 
 @routes.get(
@@ -135,7 +137,7 @@ async def file(
     openapi_extra=_WRITE,
 )
 async def remove(request: Request, caller: SignedIn, report_id: Id) -> Response:
-    async with Scope.open(services_of(request).db, tenant=caller.tenant, actor=caller.actor) as scope:
+    async with ActorTransaction.open(services_of(request).db, tenant=caller.tenant, actor=caller.actor) as scope:
         await reports.remove_report(scope, caller.tenant, report_id)
     return Response(None, 204)
 

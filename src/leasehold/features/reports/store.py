@@ -2,33 +2,19 @@
 
 import time
 from collections.abc import AsyncIterator, Mapping
-from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from leasehold import payload
-from leasehold.engine.bodies import Body
-from leasehold.engine.database import Database
-from leasehold.secrets import Keys
+from leasehold import json_codec
+from leasehold.database.database import Database
+from leasehold.features.blobs.store import Body
+from leasehold.features.reports.model import Report
+
+if TYPE_CHECKING:
+    from leasehold.sealing import Keys
 
 _PAGE = 1000
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Report:
-    """What was made, and until when it is there. Its id is that of its job."""
-
-    report_id: UUID
-    name: str
-    title: str
-    format: str
-    media_type: str
-    sha256: str
-    size: int
-    lines: int
-    created_at: datetime
-    expires_at: datetime
 
 
 async def lines(
@@ -36,10 +22,10 @@ async def lines(
 ) -> AsyncIterator[dict[str, Any]]:
     """The lines of a named report, page by page."""
     after: UUID | None = None
-    text = payload.encode(filters, what="filter")
+    text = json_codec.encode(filters, what="filter")
     while rows := await db.call(f"report_{name}", *period, text, after, _PAGE, tenant=tenant):
         for row in rows:
-            yield payload.decode(row["line"])
+            yield json_codec.decode(row["line"])
         after = rows[-1]["last"]
         if after is None:  # all in one
             return
@@ -81,14 +67,14 @@ async def remove_report(db: Database, tenant: UUID, report: UUID) -> None:
     await db.call("remove_report", report, tenant=tenant)
 
 
-def signed_link(keys: Keys, report: UUID, until: datetime, *, base: str | None) -> str:
+def signed_link(keys: "Keys", report: UUID, until: datetime, *, base: str | None) -> str:
     """Where whoever has this link may read the report until then, without a key."""
     expires = int(until.timestamp())
     signature = keys.sign(_about(report, expires))
     return f"{(base or '').rstrip('/')}/v1/reports/{report}/file?expires={expires}&signature={signature}"
 
 
-def is_signed(keys: Keys, report: UUID, expires: int, signature: str) -> bool:
+def is_signed(keys: "Keys", report: UUID, expires: int, signature: str) -> bool:
     """Whether we made this link, and it still holds."""
     return keys.has_signed(_about(report, expires), signature) and expires > time.time()
 

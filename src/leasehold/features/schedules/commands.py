@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping, Sequence
     from contextlib import AbstractAsyncContextManager
 
-    from leasehold.engine.schedules import ScheduleInfo, Schedules, Tick
+    from leasehold.features.schedules.model import ScheduleInfo, Tick
+    from leasehold.features.schedules.store import Schedules
 
 app = typer.Typer(help="Schedules: jobs by a cron line, every so often, or once.", no_args_is_help=True)
 
@@ -178,11 +179,11 @@ async def next_(
     json: Json = False,
 ) -> None:
     """Its next ticks, in its own time zone and in UTC."""
-    from leasehold.schedules import zone_of
+    from leasehold.features.schedules.timing import zone_of
 
     async with _schedules(tenant) as schedules:
         info = await schedules.get(name)
-    ticks = info.next_runs(count)
+    ticks = info.timing.following(info.next_at, count)
     if json:
         print_json(ticks)
         return
@@ -205,7 +206,7 @@ def _schedules(tenant: str | None, *, kind: str | None = None) -> "AbstractAsync
 
     @asynccontextmanager
     async def opened() -> "AsyncIterator[Schedules]":
-        from leasehold.client import Client
+        from leasehold.program.client import Client
         from leasehold.settings import Settings
 
         async with Client.connect(Settings.from_env(tenant=tenant)) as client:
@@ -232,7 +233,7 @@ def _given(*, payload: str | None, option: list[str] | None, clock: str, **rest:
 
 def _moment(word: str, text: str, clock: str) -> datetime:
     from leasehold.errors import BadInput
-    from leasehold.schedules import zone_of
+    from leasehold.features.schedules.timing import zone_of
 
     try:
         moment = datetime.fromisoformat(text)
@@ -261,7 +262,7 @@ def _state(info: "ScheduleInfo") -> str:
 def _shown(info: "ScheduleInfo") -> dict[str, Any]:
     from dataclasses import asdict
 
-    return asdict(info) | {"words": info.words, "next_runs": [] if info.paused else info.next_runs()}
+    return asdict(info)
 
 
 def _say_when(info: "ScheduleInfo", *, json: bool) -> None:

@@ -1,8 +1,8 @@
-"""What a worker does about schedules when it starts; firing them is one of the chores of ``maintain``."""
+"""What a worker does about schedules when it starts; firing them is a maintenance task."""
 
-from leasehold.app import Leasehold
-from leasehold.engine import schedules
-from leasehold.engine.database import Database
+from leasehold.database.database import Database
+from leasehold.features.schedules import store as schedules
+from leasehold.program.app import Leasehold
 from leasehold.settings import Settings
 
 

@@ -6,11 +6,12 @@ from uuid import UUID
 
 from starlette.responses import Response
 
+from leasehold.dashboard.filters import pretty
 from leasehold.dashboard.page import Look, NavigationEntry, Page, Pages
-from leasehold.dashboard.words import pretty
-from leasehold.engine.schedules import ScheduleInfo, Schedules
-from leasehold.engine.scope import Acting
+from leasehold.database.actor import ActorDatabase
 from leasehold.errors import BadInput
+from leasehold.features.schedules.model import ScheduleInfo
+from leasehold.features.schedules.store import Schedules
 
 pages = Pages(NavigationEntry(path="/schedules", title="Schedules", key="s", scopes=frozenset({"jobs:read"})))
 _MOST = 200
@@ -111,5 +112,5 @@ async def _acted(
 
 
 def _of(look: Look) -> Schedules:
-    db = Acting(look.services.db, look.viewer.caller.actor)
+    db = ActorDatabase(look.services.db, look.viewer.caller.actor)
     return Schedules(db, look.viewer.one_tenant, look.services.backend.announce)

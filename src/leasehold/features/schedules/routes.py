@@ -1,20 +1,22 @@
 """``/v1/schedules``."""
 
 from collections.abc import Awaitable, Callable
-from typing import Annotated, Any
+from dataclasses import replace
+from typing import Annotated
 
 from fastapi import Query, Request, Response
 
-from leasehold.api.answers import Answer, IfMatch, answer, names_revision, page_by_name, plain, tagged
-from leasehold.api.auth import Caller, SignedIn
-from leasehold.api.idempotency import IdempotencyKey, once
-from leasehold.api.models import Name, ScheduleOut, ScheduleRequest, ScheduleRun, Schedules, Ticks
-from leasehold.api.route import needs, router
-from leasehold.api.services import services_of
-from leasehold.engine import schedules as engine
-from leasehold.engine.database import Database
-from leasehold.engine.schedules import ScheduleInfo
-from leasehold.engine.scope import Acting, Scope
+from leasehold.database.actor import ActorDatabase, ActorTransaction
+from leasehold.database.database import Database
+from leasehold.features.schedules import store as engine
+from leasehold.features.schedules.model import ScheduleInfo, Tick
+from leasehold.features.schedules.schemas import ScheduleRequest, ScheduleRun
+from leasehold.http.auth import Caller, SignedIn
+from leasehold.http.idempotency import IdempotencyKey, once
+from leasehold.http.responses import Answer, IfMatch, answer, answer_all, names_revision, page_by_name, tagged
+from leasehold.http.route import needs, router
+from leasehold.http.services import services_of
+from leasehold.http.types import Listing, Name, Page
 from leasehold.redact import MASK
 
 routes = router("schedules")
@@ -28,31 +30,31 @@ Limit = Annotated[int, Query(ge=1, le=200)]
     "/v1/schedules",
     operation_id="schedules.list",
     summary="The schedules by name",
-    response_model=Schedules,
+    response_model=Page[ScheduleInfo],
     openapi_extra=READ,
 )
 async def list_(request: Request, caller: SignedIn, limit: Limit = 50, cursor: Name | None = None) -> Response:
     found = await _schedules(request, caller, services_of(request).db).list(after=cursor or "", limit=limit + 1)
-    return page_by_name(request, found, limit=limit, shown=lambda info: _told(caller, info))
+    return page_by_name(request, [_visible(caller, info) for info in found], limit=limit, of=ScheduleInfo)
 
 
 @routes.get(
     "/v1/schedules/{name}",
     operation_id="schedules.get",
     summary="One schedule, with its next five ticks",
-    response_model=ScheduleOut,
+    response_model=ScheduleInfo,
     openapi_extra=READ,
 )
 async def get(request: Request, caller: SignedIn, name: Name) -> Response:
     info = await _schedules(request, caller).get(name)
-    return tagged(request, _told(caller, info), revision=info.revision)
+    return tagged(request, _visible(caller, info), revision=info.revision)
 
 
 @routes.put(
     "/v1/schedules/{name}",
     operation_id="schedules.put",
     summary="Make a schedule, or let the one of this name be as given",
-    response_model=ScheduleOut,
+    response_model=ScheduleInfo,
     openapi_extra=WRITE,
 )
 async def put(
@@ -73,7 +75,7 @@ async def put(
         **given,
         **options,
     )
-    return answer(_told(caller, info))
+    return answer(_visible(caller, info))
 
 
 @routes.delete(
@@ -93,7 +95,7 @@ async def delete(request: Request, caller: SignedIn, name: Name) -> Response:
     "/v1/schedules/{name}/pause",
     operation_id="schedules.pause",
     summary="Let it not tick until it is resumed",
-    response_model=ScheduleOut,
+    response_model=ScheduleInfo,
     openapi_extra=WRITE,
 )
 async def pause(request: Request, caller: SignedIn, name: Name, idempotency_key: IdempotencyKey = None) -> Response:
@@ -104,7 +106,7 @@ async def pause(request: Request, caller: SignedIn, name: Name, idempotency_key:
     "/v1/schedules/{name}/resume",
     operation_id="schedules.resume",
     summary="Let it go on with its next tick from now",
-    response_model=ScheduleOut,
+    response_model=ScheduleInfo,
     openapi_extra=WRITE,
 )
 async def resume(request: Request, caller: SignedIn, name: Name, idempotency_key: IdempotencyKey = None) -> Response:
@@ -120,9 +122,9 @@ async def resume(request: Request, caller: SignedIn, name: Name, idempotency_key
     openapi_extra=WRITE,
 )
 async def run(request: Request, caller: SignedIn, name: Name, idempotency_key: IdempotencyKey = None) -> Response:
-    async def operate(scope: Scope) -> Answer:
+    async def operate(scope: ActorTransaction) -> Answer:
         job_id = await engine.run_schedule(scope, caller.tenant, name)
-        return Answer(status=202, value={"job_id": job_id}, headers={"Location": f"/v1/jobs/{job_id}"})
+        return Answer(status=202, value=ScheduleRun(job_id=job_id), headers={"Location": f"/v1/jobs/{job_id}"})
 
     response = await once(request, caller, idempotency_key, operate)
     services_of(request).backend.announce()
@@ -133,18 +135,18 @@ async def run(request: Request, caller: SignedIn, name: Name, idempotency_key: I
     "/v1/schedules/{name}/ticks",
     operation_id="schedules.ticks",
     summary="What became of its ticks, newest first",
-    response_model=Ticks,
+    response_model=Listing[Tick],
     openapi_extra=READ,
 )
 async def ticks(request: Request, caller: SignedIn, name: Name, limit: Limit = 50) -> Response:
-    return answer({"data": await _schedules(request, caller).ticks(name, limit=limit)})
+    return answer_all(await _schedules(request, caller).ticks(name, limit=limit), of=Tick)
 
 
 async def _acted(
     request: Request, caller: Caller, key: str | None, act: Callable[[engine.Schedules], Awaitable[ScheduleInfo]]
 ) -> Response:
-    async def operate(scope: Scope) -> Answer:
-        return Answer(status=200, value=_told(caller, await act(_schedules(request, caller, scope))))
+    async def operate(scope: ActorTransaction) -> Answer:
+        return Answer(status=200, value=_visible(caller, await act(_schedules(request, caller, scope))))
 
     return await once(request, caller, key, operate)
 
@@ -152,9 +154,8 @@ async def _acted(
 def _schedules(request: Request, caller: Caller, db: Database | None = None) -> engine.Schedules:
     """The tenant's, in this transaction, or in one for each call: who edits tries again when a tick was quicker."""
     services = services_of(request)
-    return engine.Schedules(db or Acting(services.db, caller.actor), caller.tenant, services.backend.announce)
+    return engine.Schedules(db or ActorDatabase(services.db, caller.actor), caller.tenant, services.backend.announce)
 
 
-def _told(caller: Caller, info: ScheduleInfo) -> dict[str, Any]:
-    told = plain(info) | {"words": info.words, "next_runs": [] if info.paused else info.next_runs()}
-    return told if caller.sees_payloads else told | {"payload": MASK}
+def _visible(caller: Caller, info: ScheduleInfo) -> ScheduleInfo:
+    return info if caller.sees_payloads else replace(info, payload=MASK)

@@ -2,140 +2,24 @@
 
 import logging
 import random
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import fields, replace
 from datetime import datetime
-from itertools import islice
-from typing import Any, Self
+from typing import Any
 from uuid import UUID
 
-from leasehold import payload
-from leasehold.engine.database import Database
-from leasehold.engine.tenants import find_tenant
+from leasehold import json_codec
+from leasehold.database.database import Database
 from leasehold.errors import BadInput, Changed, Conflict, LeaseholdError, NotFound, Unreachable
+from leasehold.features.schedules.model import Due, ScheduleInfo, Tick
+from leasehold.features.schedules.timing import Schedule, Timing
+from leasehold.features.tenants.store import find_tenant
 from leasehold.log import emit
-from leasehold.schedules import CatchUp, Schedule, Timing
 
 _TRIES = 5
 _TIMES = {"cron", "every", "at"}
 _CHANGEABLE = {one.name for one in fields(Schedule)} - {"name", "tenant"}
 _DUE = 1000
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScheduleInfo:
-    """A schedule as it stands. ``edited``: code declares it, and people have changed it since."""
-
-    schedule_id: UUID
-    tenant_id: UUID
-    name: str
-    kind: str
-    payload: Any
-    options: dict[str, Any]
-    tick_as: str | None
-    cron: str | None
-    every_s: int | None
-    at: datetime | None
-    zone: str
-    starts_at: datetime | None
-    ends_at: datetime | None
-    jitter_s: int
-    overlap: str
-    catch_up: str
-    catch_up_max: int
-    origin: str
-    edited: bool
-    paused: bool
-    revision: int
-    next_at: datetime | None
-    last_at: datetime | None
-    last_job: UUID | None
-    created_at: datetime
-    updated_at: datetime
-
-    @classmethod
-    def from_row(cls, row: Mapping[str, Any]) -> Self:
-        return cls(**dict(row) | {name: payload.decode(row[name]) for name in ("payload", "options")})
-
-    @property
-    def schedule(self) -> Schedule:
-        """What was asked for."""
-        return Schedule(
-            name=self.name,
-            kind=self.kind,
-            payload=self.payload,
-            options=self.options,
-            cron=self.cron,
-            every=self.every_s,
-            at=self.at,
-            zone=self.zone,
-            starts_at=self.starts_at,
-            ends_at=self.ends_at,
-            jitter=self.jitter_s,
-            overlap=self.overlap,
-            catch_up=self.catch_up,
-            catch_up_max=self.catch_up_max,
-            tick_as=self.tick_as,
-        )
-
-    @property
-    def timing(self) -> Timing:
-        return Timing(
-            cron=self.cron,
-            every_s=self.every_s,
-            at=self.at,
-            zone=self.zone,
-            starts_at=self.starts_at,
-            ends_at=self.ends_at,
-        )
-
-    @property
-    def words(self) -> str:
-        """When it ticks, in English."""
-        return self.timing.words()
-
-    def next_runs(self, count: int = 5) -> list[datetime]:
-        """The ticks to come, unless it is paused. With jitter, a job starts within so many seconds after its tick."""
-        if self.next_at is None:
-            return []
-        return [self.next_at, *islice(self.timing.ticks(self.next_at), count - 1)]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tick:
-    """What became of a tick: fired, skipped (the last job had not ended), missed (nobody was there), or refused."""
-
-    tick_at: datetime
-    outcome: str
-    job_id: UUID | None
-    detail: str | None
-    at: datetime
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Due:
-    """A schedule whose next tick has come; ``now`` is the database's clock."""
-
-    schedule_id: UUID
-    tenant_id: UUID
-    name: str
-    revision: int
-    next_at: datetime
-    timing: Timing
-    catch_up: str
-    catch_up_max: int
-    now: datetime
-
-    @classmethod
-    def from_row(cls, row: Mapping[str, Any]) -> Self:
-        values = dict(row)
-        timing = {name: values.pop(name) for name in ("cron", "every_s", "at", "zone", "starts_at", "ends_at")}
-        return cls(timing=Timing(**timing), **values)
-
-    def ticks(self) -> tuple[list[datetime], datetime | None]:
-        """Those that have come, and the one that follows."""
-        most = self.catch_up_max if self.catch_up == CatchUp.ALL else 1
-        return self.timing.due(self.next_at, self.now, most), self.timing.next_after(self.now)
 
 
 class Schedules:
@@ -256,14 +140,14 @@ class Schedules:
 async def put_schedule(
     db: Database, tenant: UUID, schedule: Schedule, *, next_at: datetime | None, revision: int | None = None
 ) -> ScheduleInfo:
-    definition = payload.encode(schedule.definition(), what="schedule")
+    definition = json_codec.encode(schedule.definition(), what="schedule")
     rows = await db.call("put_schedule", schedule.name, definition, next_at, revision, tenant=tenant)
     return ScheduleInfo.from_row(rows[0])
 
 
 async def sync_schedule(db: Database, tenant: UUID, schedule: Schedule, *, next_at: datetime | None) -> str:
     """``made``, ``same``, ``changed``, ``kept`` (people edited it) or ``taken`` (people made it)."""
-    definition = payload.encode(schedule.definition(), what="schedule")
+    definition = json_codec.encode(schedule.definition(), what="schedule")
     return str(await db.value("sync_schedule", schedule.name, definition, next_at, tenant=tenant))
 
 

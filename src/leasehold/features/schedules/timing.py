@@ -16,7 +16,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 from cronsim import CronSim, CronSimError
 
 from leasehold.errors import BadInput
-from leasehold.options import plain
+from leasehold.job_options import plain
 
 ALIASES = {
     "@yearly": "0 0 1 1 *",
@@ -89,6 +89,10 @@ class Timing:
             if self.ends_at is not None and tick > self.ends_at:
                 return
             yield tick
+
+    def following(self, tick: datetime | None, count: int) -> list[datetime]:
+        """So many ticks from this one on. With jitter, a job starts within so many seconds after its tick."""
+        return [] if tick is None else [tick, *islice(self.ticks(tick), count - 1)]
 
     def next_after(self, moment: datetime) -> datetime | None:
         return next(self.ticks(moment), None)

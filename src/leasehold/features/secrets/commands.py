@@ -7,8 +7,8 @@ import typer
 
 from leasehold.cli.options import Json, Tenant
 from leasehold.cli.output import command, print_json, print_table, say
-from leasehold.cli.queues import operator as database
-from leasehold.cli.scope import tenant_scope
+from leasehold.cli.tenant_scope import tenant_scope
+from leasehold.features.limits.commands_queues import operator as database
 
 app = typer.Typer(help="Secrets of a tenant, for its handlers and connectors.", no_args_is_help=True)
 
@@ -19,7 +19,7 @@ Name = Annotated[str, typer.Argument(help="The secret's name, as in ctx.secret(N
 @command
 async def set_(name: Name, tenant: Tenant = None) -> None:
     """Keep a secret: the first line of stdin, or what you type. It is never shown again, to anybody."""
-    from leasehold.engine import secrets
+    from leasehold.features.secrets import store as secrets
     from leasehold.settings import Settings
 
     settings = Settings.from_env(tenant=tenant)
@@ -34,7 +34,7 @@ async def set_(name: Name, tenant: Tenant = None) -> None:
 @command
 async def list_(tenant: Tenant = None, json: Json = False) -> None:
     """The names of the secrets, and the key that each is sealed with."""
-    from leasehold.engine import secrets
+    from leasehold.features.secrets import store as secrets
     from leasehold.settings import Settings
 
     async with tenant_scope(Settings.from_env(tenant=tenant)) as (db, owner):
@@ -49,7 +49,7 @@ async def list_(tenant: Tenant = None, json: Json = False) -> None:
 @command
 async def remove(name: Name, tenant: Tenant = None) -> None:
     """Remove a secret. Jobs that ask for it fail from now on."""
-    from leasehold.engine import secrets
+    from leasehold.features.secrets import store as secrets
     from leasehold.settings import Settings
 
     async with tenant_scope(Settings.from_env(tenant=tenant)) as (db, owner):
@@ -61,7 +61,7 @@ async def remove(name: Name, tenant: Tenant = None) -> None:
 @command
 async def rotate() -> None:
     """Seal all secrets of all tenants with the first of LEASEHOLD_SECRET_KEYS; then the others can go."""
-    from leasehold.engine import secrets
+    from leasehold.features.secrets import store as secrets
     from leasehold.settings import Settings
 
     keys = secrets.secret_keys(Settings.from_env())

@@ -2,13 +2,15 @@
 
 from fastapi import Request, Response
 
-from leasehold.api.answers import answer
-from leasehold.api.auth import SignedIn
-from leasehold.api.models import Name, SecretRequest, Secrets
-from leasehold.api.route import needs, router
-from leasehold.api.services import services_of
-from leasehold.engine import secrets
-from leasehold.engine.scope import Scope
+from leasehold.database.actor import ActorTransaction
+from leasehold.features.secrets import store as secrets
+from leasehold.features.secrets.model import SecretInfo
+from leasehold.features.secrets.schemas import SecretRequest
+from leasehold.http.auth import SignedIn
+from leasehold.http.responses import answer_all
+from leasehold.http.route import needs, router
+from leasehold.http.services import services_of
+from leasehold.http.types import Listing, Name
 
 routes = router("secrets")
 _ADMIN = needs("admin")
@@ -18,11 +20,11 @@ _ADMIN = needs("admin")
     "/v1/secrets",
     operation_id="secrets.list",
     summary="The names of the secrets, never their values",
-    response_model=Secrets,
+    response_model=Listing[SecretInfo],
     openapi_extra=_ADMIN,
 )
 async def list_(request: Request, caller: SignedIn) -> Response:
-    return answer({"data": await secrets.list_secrets(services_of(request).db, caller.tenant)})
+    return answer_all(await secrets.list_secrets(services_of(request).db, caller.tenant), of=SecretInfo)
 
 
 @routes.put(
@@ -36,7 +38,7 @@ async def list_(request: Request, caller: SignedIn) -> Response:
 async def set_(request: Request, caller: SignedIn, name: Name, body: SecretRequest) -> Response:
     services = services_of(request)
     keys = services.secret_keys
-    async with Scope.open(services.db, tenant=caller.tenant, actor=caller.actor) as scope:
+    async with ActorTransaction.open(services.db, tenant=caller.tenant, actor=caller.actor) as scope:
         await secrets.put_secret(scope, caller.tenant, name, body.value, keys)
     return Response(None, 204)
 
@@ -50,6 +52,6 @@ async def set_(request: Request, caller: SignedIn, name: Name, body: SecretReque
     openapi_extra=_ADMIN,
 )
 async def remove(request: Request, caller: SignedIn, name: Name) -> Response:
-    async with Scope.open(services_of(request).db, tenant=caller.tenant, actor=caller.actor) as scope:
+    async with ActorTransaction.open(services_of(request).db, tenant=caller.tenant, actor=caller.actor) as scope:
         await secrets.remove_secret(scope, caller.tenant, name)
     return Response(None, 204)

@@ -1,28 +1,17 @@
 """Tenants' secrets: keep, list, open and remove them; seal them anew under the newest key."""
 
-from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from leasehold.engine.database import Database
+from leasehold.database.database import Database
 from leasehold.errors import BadSetting, NotFound
+from leasehold.features.secrets.model import SecretInfo
 from leasehold.postgres import Home, instance_home
-from leasehold.secrets import Keys, Sealed
+from leasehold.sealing import Keys, Sealed
 from leasehold.settings import Settings
 
 _KEY = "secret_key"
 _PAGE = 500
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SecretInfo:
-    """A secret as its owner may see it."""
-
-    name: str
-    key_id: str
-    created_at: datetime
-    updated_at: datetime
 
 
 def secret_keys(settings: Settings) -> Keys:

@@ -2,10 +2,10 @@
 
 from starlette.responses import Response
 
-from leasehold.api.problems import Problem
 from leasehold.dashboard.page import Look, NavigationEntry, Page, Pages
-from leasehold.engine import tenants as engine
 from leasehold.errors import BadInput, NotFound
+from leasehold.features.tenants import store as engine
+from leasehold.http.problems import Problem
 from leasehold.job import Tenant
 
 pages = Pages(NavigationEntry(path="/tenants", title="Tenants", key="t", scopes=frozenset({"operator"})))

@@ -2,13 +2,14 @@
 
 from uuid import UUID
 
-from leasehold.engine.database import Database
+from leasehold.database.database import Database
 from leasehold.job import Limit, Queue, Quota, Tenant
 
 #: The tenant of an installation that has only one. See only_tenant.sql.
 DEFAULT = "default"
 #: Ours, for jobs that prove that work flows.
 SYSTEM = "system"
+_PAGE = 1000
 
 
 async def create_tenant(db: Database, name: str) -> UUID:
@@ -23,7 +24,10 @@ async def find_tenant(db: Database, name_or_id: str | None) -> UUID:
 
 
 async def list_tenants(db: Database) -> list[Tenant]:
-    return [Tenant(**row) for row in await db.call("list_tenants")]
+    found: list[Tenant] = []
+    while len(some := await page_of_tenants(db, after=found[-1].name if found else "", limit=_PAGE)) == _PAGE:
+        found += some
+    return found + some
 
 
 async def page_of_tenants(db: Database, *, after: str = "", limit: int = 50) -> list[Tenant]:

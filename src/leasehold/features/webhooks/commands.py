@@ -8,10 +8,10 @@ import typer
 
 from leasehold.cli.options import Json, Tenant
 from leasehold.cli.output import command, print_json, print_table, say, shown
-from leasehold.cli.scope import tenant_scope
+from leasehold.cli.tenant_scope import tenant_scope
 
 if TYPE_CHECKING:
-    from leasehold.engine import webhooks
+    from leasehold.features.webhooks import model
 
 app = typer.Typer(help="Signed webhooks: endpoints, and what was delivered to them.", no_args_is_help=True)
 
@@ -48,7 +48,8 @@ async def add(
     """Make an endpoint and print its secret, this once."""
     from datetime import timedelta
 
-    from leasehold.engine import secrets, webhooks
+    from leasehold.features.secrets import store as secrets
+    from leasehold.features.webhooks import store as webhooks
     from leasehold.settings import Settings
 
     settings = Settings.from_env(tenant=tenant)
@@ -77,7 +78,7 @@ async def add(
 @command
 async def list_(tenant: Tenant = None, json: Json = False) -> None:
     """The endpoints of a tenant."""
-    from leasehold.engine import webhooks
+    from leasehold.features.webhooks import store as webhooks
     from leasehold.settings import Settings
 
     async with tenant_scope(Settings.from_env(tenant=tenant)) as (scope, owner):
@@ -98,7 +99,7 @@ async def list_(tenant: Tenant = None, json: Json = False) -> None:
 @command
 async def get(endpoint: Endpoint, tenant: Tenant = None) -> None:
     """One endpoint, as JSON."""
-    from leasehold.engine import webhooks
+    from leasehold.features.webhooks import store as webhooks
     from leasehold.settings import Settings
 
     async with tenant_scope(Settings.from_env(tenant=tenant)) as (scope, owner):
@@ -136,7 +137,8 @@ async def rotate(
     json: Json = False,
 ) -> None:
     """Give an endpoint a new secret and print it, this once. Old and new ones sign until the old have expired."""
-    from leasehold.engine import secrets, webhooks
+    from leasehold.features.secrets import store as secrets
+    from leasehold.features.webhooks import store as webhooks
     from leasehold.settings import Settings
 
     settings = Settings.from_env(tenant=tenant)
@@ -150,7 +152,7 @@ async def rotate(
 @command
 async def send_test(endpoint: Endpoint, tenant: Tenant = None) -> None:
     """Send an event of type endpoint.test, and print the delivery's id."""
-    from leasehold.engine import webhooks
+    from leasehold.features.webhooks import store as webhooks
     from leasehold.settings import Settings
 
     async with tenant_scope(Settings.from_env(tenant=tenant)) as (scope, owner):
@@ -168,7 +170,7 @@ async def deliveries(
     json: Json = False,
 ) -> None:
     """Deliveries, newest first; or everything that was sent and answered for one of them."""
-    from leasehold.engine import webhooks
+    from leasehold.features.webhooks import store as webhooks
     from leasehold.settings import Settings
 
     async with tenant_scope(Settings.from_env(tenant=tenant)) as (scope, owner):
@@ -195,7 +197,7 @@ async def resend(
     tenant: Tenant = None,
 ) -> None:
     """Send one delivery now: again, or before its time. The receiver sees the same id."""
-    from leasehold.engine import webhooks
+    from leasehold.features.webhooks import store as webhooks
     from leasehold.settings import Settings
 
     async with tenant_scope(Settings.from_env(tenant=tenant)) as (scope, owner):
@@ -213,7 +215,7 @@ async def recover(
     """Send an endpoint all that failed, or that it missed while it was disabled."""
     from datetime import UTC
 
-    from leasehold.engine import webhooks
+    from leasehold.features.webhooks import store as webhooks
     from leasehold.settings import Settings
 
     async with tenant_scope(Settings.from_env(tenant=tenant)) as (scope, owner):
@@ -225,7 +227,7 @@ async def recover(
 @command
 async def remove(endpoint: Endpoint, tenant: Tenant = None) -> None:
     """Remove an endpoint with the history of its deliveries."""
-    from leasehold.engine import webhooks
+    from leasehold.features.webhooks import store as webhooks
     from leasehold.settings import Settings
 
     async with tenant_scope(Settings.from_env(tenant=tenant)) as (scope, owner):
@@ -243,14 +245,14 @@ async def listen(
     ] = "WEBHOOK_SECRET",
 ) -> None:
     """Receive webhooks on this machine, verify them, and print each as a line of JSON. Ctrl-C ends it."""
-    from leasehold.cli.receiver import receive
-    from leasehold.net.endpoints import scheme_of
+    from leasehold.features.webhooks.receiver import receive
+    from leasehold.features.webhooks.rules import scheme_of
 
     await receive(port, secret=_environment(secret_from), scheme=scheme_of(format_, {}))
 
 
 async def _set_state(endpoint: UUID, state: str, tenant: str | None, reason: str | None = None) -> None:
-    from leasehold.engine import webhooks
+    from leasehold.features.webhooks import store as webhooks
     from leasehold.settings import Settings
 
     async with tenant_scope(Settings.from_env(tenant=tenant)) as (scope, owner):
@@ -283,8 +285,7 @@ def _environment(variable: str) -> str:
     return value
 
 
-def _plain(endpoint: "webhooks.Endpoint") -> dict[str, Any]:
+def _plain(endpoint: "model.Endpoint") -> dict[str, Any]:
     from dataclasses import asdict
 
-    values = asdict(endpoint)
-    return values | {"disable_after": values["disable_after"].total_seconds()}
+    return asdict(endpoint)

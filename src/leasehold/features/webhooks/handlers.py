@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from leasehold import tracing
-from leasehold.app import Leasehold
-from leasehold.connectors.answers import retry_after
-from leasehold.context import Context
-from leasehold.engine import jobs, webhooks
-from leasehold.engine.webhooks import Letter
+from leasehold.engine import jobs
 from leasehold.errors import BadInput, FetchError, NotFound
-from leasehold.net import signature
-from leasehold.net.endpoints import scheme_of
-from leasehold.outcomes import Cancel, Fail, Retry, Snooze
+from leasehold.features.http_request.response import retry_after
+from leasehold.features.webhooks import signature
+from leasehold.features.webhooks import store as webhooks
+from leasehold.features.webhooks.model import Letter
+from leasehold.program.app import Leasehold
+from leasehold.program.context import Context
+from leasehold.program.outcomes import Cancel, Fail, Retry, Snooze
 from leasehold.redact import MASK
 
 #: Seconds before each further attempt: about three days in all, each a fifth more or less.
@@ -90,6 +90,8 @@ def _opened(ctx: Context, letter: Letter) -> tuple[dict[str, str], dict[str, str
     ctx.secrets += [
         part for value in (*secrets, *own.values()) for part in (value, re.split("[ _]", value, maxsplit=1)[-1])
     ]
+    from leasehold.features.webhooks.rules import scheme_of  # it loads a parser of URLs
+
     signed = signature.sign(
         letter.body,
         secrets=secrets,

@@ -5,11 +5,11 @@ from uuid import UUID
 
 from starlette.responses import Response
 
+from leasehold.dashboard.filters import plural
 from leasehold.dashboard.page import Look, NavigationEntry, Page, Pages, as_id
-from leasehold.dashboard.words import plural
-from leasehold.engine import webhooks as engine
-from leasehold.engine.webhooks import Endpoint
 from leasehold.errors import BadInput, FetchRefused, NotFound
+from leasehold.features.webhooks import store as engine
+from leasehold.features.webhooks.model import Endpoint
 
 pages = Pages(NavigationEntry(path="/webhooks", title="Webhooks", key="h", scopes=frozenset({"admin"})))
 _LIMIT = 50

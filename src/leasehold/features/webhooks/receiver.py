@@ -5,7 +5,7 @@ import json
 
 from leasehold.cli.output import print_json, say
 from leasehold.errors import BadSignature
-from leasehold.net.signature import Scheme, verify
+from leasehold.features.webhooks.signature import Scheme, verify
 
 _MAX_BODY = 1_000_000
 

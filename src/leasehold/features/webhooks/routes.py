@@ -1,32 +1,30 @@
 """``/v1/webhooks``: the endpoints that a tenant's events are sent to."""
 
 from datetime import timedelta
-from typing import Any
 from uuid import UUID
 
 from fastapi import Request, Response
 
-from leasehold.api.answers import Answer, answer, plain
-from leasehold.api.auth import Caller, SignedIn
-from leasehold.api.idempotency import IdempotencyKey, once, refuse_key
-from leasehold.api.models import (
+from leasehold.database.actor import ActorTransaction
+from leasehold.database.database import Database
+from leasehold.features.webhooks import store as webhooks
+from leasehold.features.webhooks.model import Endpoint
+from leasehold.features.webhooks.schemas import (
     DeliverySent,
     EndpointMade,
-    EndpointOut,
     EndpointRecovered,
     EndpointRequest,
     EndpointRotated,
-    Endpoints,
-    Id,
     PauseRequest,
     RecoverRequest,
     RotateRequest,
 )
-from leasehold.api.route import needs, router
-from leasehold.api.services import services_of
-from leasehold.engine import webhooks
-from leasehold.engine.database import Database
-from leasehold.engine.scope import Scope
+from leasehold.http.auth import Caller, SignedIn
+from leasehold.http.idempotency import IdempotencyKey, once, refuse_key
+from leasehold.http.responses import Answer, answer, answer_all, plain
+from leasehold.http.route import needs, router
+from leasehold.http.services import services_of
+from leasehold.http.types import Id, Listing
 
 routes = router("webhooks")
 _ADMIN = needs("admin")  # also to read: the URL of an endpoint may be a secret of its receiver
@@ -44,7 +42,7 @@ async def create(request: Request, caller: SignedIn, body: EndpointRequest) -> R
     refuse_key(request)
     services = services_of(request)
     keys = services.secret_keys
-    async with Scope.open(services.db, tenant=caller.tenant, actor=caller.actor) as scope:
+    async with ActorTransaction.open(services.db, tenant=caller.tenant, actor=caller.actor) as scope:
         endpoint_id, secret = await webhooks.create_endpoint(
             scope,
             caller.tenant,
@@ -62,26 +60,28 @@ async def create(request: Request, caller: SignedIn, body: EndpointRequest) -> R
             disable_after=timedelta(seconds=body.disable_after_s),
         )
         made = await _one(scope, caller, endpoint_id)
-    return answer(made | {"secret": secret}, status=201, headers={"Location": f"/v1/webhooks/{endpoint_id}"})
+    return answer(
+        EndpointMade(**plain(made), secret=secret), status=201, headers={"Location": f"/v1/webhooks/{endpoint_id}"}
+    )
 
 
 @routes.get(
     "/v1/webhooks",
     operation_id="webhooks.list",
     summary="All endpoints, oldest first",
-    response_model=Endpoints,
+    response_model=Listing[Endpoint],
     openapi_extra=_ADMIN,
 )
 async def list_(request: Request, caller: SignedIn) -> Response:
     found = await webhooks.list_endpoints(services_of(request).db, caller.tenant)
-    return answer({"data": [_shown(endpoint) for endpoint in found]})
+    return answer_all(found, of=Endpoint)
 
 
 @routes.get(
     "/v1/webhooks/{endpoint_id}",
     operation_id="webhooks.get",
     summary="One endpoint",
-    response_model=EndpointOut,
+    response_model=Endpoint,
     openapi_extra=_ADMIN,
 )
 async def get(request: Request, caller: SignedIn, endpoint_id: Id) -> Response:
@@ -97,7 +97,7 @@ async def get(request: Request, caller: SignedIn, endpoint_id: Id) -> Response:
     openapi_extra=_ADMIN,
 )
 async def remove(request: Request, caller: SignedIn, endpoint_id: Id) -> Response:
-    async with Scope.open(services_of(request).db, tenant=caller.tenant, actor=caller.actor) as scope:
+    async with ActorTransaction.open(services_of(request).db, tenant=caller.tenant, actor=caller.actor) as scope:
         await webhooks.remove_endpoint(scope, caller.tenant, endpoint_id)
     return Response(None, 204)
 
@@ -106,7 +106,7 @@ async def remove(request: Request, caller: SignedIn, endpoint_id: Id) -> Respons
     "/v1/webhooks/{endpoint_id}/resume",
     operation_id="webhooks.resume",
     summary="Let an endpoint that is paused or disabled go on; what waited for it is sent",
-    response_model=EndpointOut,
+    response_model=Endpoint,
     openapi_extra=_ADMIN,
 )
 async def resume(
@@ -119,7 +119,7 @@ async def resume(
     "/v1/webhooks/{endpoint_id}/pause",
     operation_id="webhooks.pause",
     summary="Pause an endpoint: what comes meanwhile waits for it",
-    response_model=EndpointOut,
+    response_model=Endpoint,
     openapi_extra=_ADMIN,
 )
 async def pause(
@@ -144,9 +144,9 @@ async def rotate(request: Request, caller: SignedIn, endpoint_id: Id, body: Rota
     services = services_of(request)
     keys = services.secret_keys
     overlap_s = body.overlap_s if body else webhooks.OVERLAP_S
-    async with Scope.open(services.db, tenant=caller.tenant, actor=caller.actor) as scope:
+    async with ActorTransaction.open(services.db, tenant=caller.tenant, actor=caller.actor) as scope:
         secret = await webhooks.rotate_secret(scope, caller.tenant, endpoint_id, keys, overlap_s=overlap_s)
-    return answer({"endpoint_id": endpoint_id, "secret": secret})
+    return answer(EndpointRotated(endpoint_id=endpoint_id, secret=secret))
 
 
 @routes.post(
@@ -160,9 +160,9 @@ async def rotate(request: Request, caller: SignedIn, endpoint_id: Id, body: Rota
 async def send_test(
     request: Request, caller: SignedIn, endpoint_id: Id, idempotency_key: IdempotencyKey = None
 ) -> Response:
-    async def operate(scope: Scope) -> Answer:
+    async def operate(scope: ActorTransaction) -> Answer:
         delivery_id = await webhooks.test_endpoint(scope, caller.tenant, endpoint_id)
-        return Answer(status=202, value={"delivery_id": delivery_id})
+        return Answer(status=202, value=DeliverySent(delivery_id=delivery_id))
 
     response = await once(request, caller, idempotency_key, operate)
     services_of(request).backend.announce()
@@ -179,9 +179,9 @@ async def send_test(
 async def recover(
     request: Request, caller: SignedIn, endpoint_id: Id, body: RecoverRequest, idempotency_key: IdempotencyKey = None
 ) -> Response:
-    async def operate(scope: Scope) -> Answer:
+    async def operate(scope: ActorTransaction) -> Answer:
         count = await webhooks.recover_deliveries(scope, caller.tenant, endpoint_id, body.since)
-        return Answer(status=200, value={"recovered": count})
+        return Answer(status=200, value=EndpointRecovered(recovered=count))
 
     return await once(request, caller, idempotency_key, operate)
 
@@ -189,18 +189,13 @@ async def recover(
 async def _set_state(
     request: Request, caller: Caller, endpoint_id: UUID, key: str | None, state: str, reason: str | None = None
 ) -> Response:
-    async def operate(scope: Scope) -> Answer:
+    async def operate(scope: ActorTransaction) -> Answer:
         await webhooks.set_endpoint_state(scope, caller.tenant, endpoint_id, state, reason)
         return Answer(status=200, value=await _one(scope, caller, endpoint_id))
 
     return await once(request, caller, key, operate)
 
 
-async def _one(db: Database, caller: Caller, endpoint_id: UUID) -> dict[str, Any]:
+async def _one(db: Database, caller: Caller, endpoint_id: UUID) -> Endpoint:
     [found] = await webhooks.list_endpoints(db, caller.tenant, endpoint_id)
-    return _shown(found)
-
-
-def _shown(endpoint: webhooks.Endpoint) -> dict[str, Any]:
-    seconds = endpoint.disable_after.total_seconds()
-    return plain(endpoint, without=frozenset({"disable_after"})) | {"disable_after_s": seconds}
+    return found

@@ -4,14 +4,16 @@ from typing import Annotated
 
 from fastapi import Query, Request, Response
 
-from leasehold.api.answers import Answer, answer, decode_cursor, page
-from leasehold.api.auth import SignedIn
-from leasehold.api.idempotency import IdempotencyKey, once
-from leasehold.api.models import Cursor, Deliveries, DeliveryAttempts, DeliverySent, DeliveryState, Id
-from leasehold.api.route import needs, router
-from leasehold.api.services import services_of
-from leasehold.engine import webhooks
-from leasehold.engine.scope import Scope
+from leasehold.database.actor import ActorTransaction
+from leasehold.features.webhooks import store as webhooks
+from leasehold.features.webhooks.model import Delivery, DeliveryAttempt, DeliveryState
+from leasehold.features.webhooks.schemas import DeliverySent
+from leasehold.http.auth import SignedIn
+from leasehold.http.idempotency import IdempotencyKey, once
+from leasehold.http.responses import Answer, answer_all, decode_cursor, page
+from leasehold.http.route import needs, router
+from leasehold.http.services import services_of
+from leasehold.http.types import Cursor, Id, Listing, Page
 
 routes = router("deliveries")
 _READ = needs("jobs:read", "admin")
@@ -21,7 +23,7 @@ _READ = needs("jobs:read", "admin")
     "/v1/deliveries",
     operation_id="deliveries.list",
     summary="The newest deliveries first",
-    response_model=Deliveries,
+    response_model=Page[Delivery],
     openapi_extra=_READ,
 )
 async def list_(
@@ -40,19 +42,19 @@ async def list_(
         before=decode_cursor(cursor),
         limit=limit + 1,
     )
-    return page(request, found, limit=limit, last="delivery_id")
+    return page(request, found, limit=limit, last="delivery_id", of=Delivery)
 
 
 @routes.get(
     "/v1/deliveries/{delivery_id}/attempts",
     operation_id="deliveries.attempts",
     summary="What was sent for a delivery and what came back, oldest first",
-    response_model=DeliveryAttempts,
+    response_model=Listing[DeliveryAttempt],
     openapi_extra=_READ,
 )
 async def attempts(request: Request, caller: SignedIn, delivery_id: Id) -> Response:
     found = await webhooks.list_delivery_attempts(services_of(request).db, caller.tenant, delivery_id)
-    return answer({"data": found})
+    return answer_all(found, of=DeliveryAttempt)
 
 
 @routes.post(
@@ -66,9 +68,9 @@ async def attempts(request: Request, caller: SignedIn, delivery_id: Id) -> Respo
 async def resend(
     request: Request, caller: SignedIn, delivery_id: Id, idempotency_key: IdempotencyKey = None
 ) -> Response:
-    async def operate(scope: Scope) -> Answer:
+    async def operate(scope: ActorTransaction) -> Answer:
         await webhooks.resend_delivery(scope, caller.tenant, delivery_id)
-        return Answer(status=202, value={"delivery_id": delivery_id})
+        return Answer(status=202, value=DeliverySent(delivery_id=delivery_id))
 
     response = await once(request, caller, idempotency_key, operate)
     services_of(request).backend.announce()

@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from leasehold.errors import BadInput
-from leasehold.net.address import parse_address
-from leasehold.net.policy import Policy
-from leasehold.net.redirects import make_ask
-from leasehold.net.signature import PLAIN, STANDARD, TIMESTAMPED, Scheme
-from leasehold.net.urls import Url, parse_url
+from leasehold.features.webhooks.signature import PLAIN, STANDARD, TIMESTAMPED, Scheme
+from leasehold.fetch.policy import Policy
+from leasehold.fetch.public_addresses import parse_address
+from leasehold.fetch.redirects import make_ask
+from leasehold.fetch.urls import Url, parse_url
 from leasehold.settings import Settings
 
 SCHEMES = {"standard": STANDARD, "stripe": TIMESTAMPED, "sha256": PLAIN, "ed25519": STANDARD}

@@ -3,111 +3,29 @@
 import json
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-import asyncpg
-
-from leasehold import payload
-from leasehold.engine.database import Database
-from leasehold.engine.scope import Scope
+from leasehold import json_codec
+from leasehold.database.actor import ActorTransaction
+from leasehold.database.database import Database
+from leasehold.features.webhooks.model import Delivery, DeliveryAttempt, Endpoint, Letter, Sending
 from leasehold.redact import redact
 from leasehold.settings import Settings
 
 if TYPE_CHECKING:
-    from leasehold.secrets import Keys, Sealed
+    from leasehold.sealing import Keys, Sealed
 
 #: Seconds that old secrets go on signing.
 OVERLAP_S = 24 * 3600.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Endpoint:
-    """Whom events are sent to. ``headers`` are names; ``secrets`` is how many sign; the ``url`` is masked."""
-
-    endpoint_id: UUID
-    url: str
-    events: list[str]
-    format: str
-    header_names: dict[str, str]
-    headers: list[str]
-    max_in_flight: int
-    timeout_s: float
-    disable_after: timedelta
-    state: str
-    reason: str | None
-    state_at: datetime
-    created_at: datetime
-    failing_since: datetime | None
-    resting_until: datetime | None
-    secrets: int
-    max_per_minute: int | None
-    ordered: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Delivery:
-    """One event on its way to one endpoint."""
-
-    delivery_id: UUID
-    event_id: UUID
-    endpoint_id: UUID
-    job_id: UUID | None
-    type: str
-    subject_type: str
-    subject_id: str
-    state: str
-    reason: str | None
-    attempts: int
-    status: int | None
-    created_at: datetime
-    ended_at: datetime | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DeliveryAttempt:
-    """What was sent and what came back, redacted."""
-
-    n: int
-    at: datetime
-    request_headers: dict[str, str]
-    status: int | None
-    response_body: str | None
-    error: str | None
-    duration_ms: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sending:
-    """What is to be done about a delivery; there is a letter for the verdict ``send`` only."""
-
-    verdict: str
-    delay_s: float | None
-    reason: str | None
-    letter: "Letter | None"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Letter:
-    """What is to be sent where, signed with which secrets."""
-
-    event_id: UUID
-    url: str
-    format: str
-    header_names: dict[str, str]
-    timeout_s: float
-    body: bytes
-    secrets: "list[Sealed]"  # newest first
-    headers: "Sealed | None"
 
 
 # -- endpoints ------------------------------------------------------------------------------------------------------
 
 
 async def create_endpoint(
-    scope: Scope,
+    scope: ActorTransaction,
     tenant: UUID,
     keys: "Keys",
     settings: Settings,
@@ -124,7 +42,11 @@ async def create_endpoint(
     ordered: bool = False,
 ) -> tuple[UUID, str]:
     """A new endpoint and its secret, which nobody is told again; with Ed25519, its public key."""
-    from leasehold.net.endpoints import check_headers, checked_url, scheme_of  # here: events need no rules of URLs
+    from leasehold.features.webhooks.rules import (
+        check_headers,
+        checked_url,
+        scheme_of,
+    )  # here: events need no rules of URLs
 
     checked = checked_url(url, settings)
     check_headers(checked, scheme_of(format_, header_names or {}), headers or {})
@@ -140,10 +62,10 @@ async def create_endpoint(
 
 
 async def rotate_secret(
-    scope: Scope, tenant: UUID, endpoint: UUID, keys: "Keys", *, overlap_s: float = OVERLAP_S
+    scope: ActorTransaction, tenant: UUID, endpoint: UUID, keys: "Keys", *, overlap_s: float = OVERLAP_S
 ) -> str:
     """A new secret for an endpoint, as its receiver needs it. Those before it go on signing for a while."""
-    from leasehold.net.signature import new_pair, new_secret
+    from leasehold.features.webhooks.signature import new_pair, new_secret
 
     [found] = await list_endpoints(scope, tenant, endpoint)
     signing, verifying = new_pair() if found.format == "ed25519" else [new_secret()] * 2
@@ -153,9 +75,14 @@ async def rotate_secret(
 
 
 async def list_endpoints(db: Database, tenant: UUID, endpoint: UUID | None = None) -> list[Endpoint]:
-    rows = await db.call("list_endpoints", endpoint, tenant=tenant)
-    told = [{"header_names": payload.decode(row["header_names"]), "url": redact(row["url"])} for row in rows]
-    return [Endpoint(**dict(row) | one) for row, one in zip(rows, told, strict=True)]
+    return [_endpoint(row) for row in await db.call("list_endpoints", endpoint, tenant=tenant)]
+
+
+def _endpoint(row: Any) -> Endpoint:
+    columns = dict(row)
+    seconds = columns.pop("disable_after").total_seconds()
+    told = {"header_names": json_codec.decode(row["header_names"]), "url": redact(row["url"])}
+    return Endpoint(**columns | told, disable_after_s=seconds)
 
 
 async def set_endpoint_state(db: Database, tenant: UUID, endpoint: UUID, state: str, reason: str | None = None) -> None:
@@ -182,11 +109,10 @@ async def emit_event(
     subject_type: str,
     subject_id: str,
     data: Any,
-    connection: asyncpg.Connection | None = None,
 ) -> UUID:
-    """Tell the tenant's endpoints, in the caller's transaction if there is one; the event's id."""
-    text = payload.encode(data, what="data")
-    rows = await db.call("emit_event", type_, subject_type, subject_id, text, tenant=tenant, connection=connection)
+    """Tell the tenant's endpoints; the event's id."""
+    text = json_codec.encode(data, what="data")
+    rows = await db.call("emit_event", type_, subject_type, subject_id, text, tenant=tenant)
     event: UUID = rows[0][0]
     return event
 
@@ -208,7 +134,7 @@ async def list_delivery_attempts(db: Database, tenant: UUID, delivery: UUID) -> 
     names = DeliveryAttempt.__slots__
     rows = [dict(row) for row in await db.call("list_delivery_attempts", delivery, tenant=tenant)]
     for row in rows:
-        row["request_headers"] = payload.decode(row["request_headers"])
+        row["request_headers"] = json_codec.decode(row["request_headers"])
     return [DeliveryAttempt(**{name: row[name] for name in names}) for row in rows]
 
 
@@ -225,7 +151,7 @@ async def recover_deliveries(db: Database, tenant: UUID, endpoint: UUID, since: 
 
 async def begin_delivery(db: Database, tenant: UUID, delivery: UUID, job: UUID) -> Sending | None:
     """What this job is to do about it; None when the delivery is over, or another job's."""
-    rows = await db.call("begin_delivery", delivery, job, tenant=tenant)
+    rows = await db.call("start_delivery_attempt", delivery, job, tenant=tenant)
     if not rows:
         return None
     row = rows[0]
@@ -237,7 +163,7 @@ def _letter(tenant: UUID, row: Any) -> Letter:
     sealed = _sealed(tenant, row)
     return Letter(
         **{name: row[name] for name in ("event_id", "url", "format", "timeout_s")},
-        header_names=payload.decode(row["header_names"]),
+        header_names=json_codec.decode(row["header_names"]),
         body=row["event"].encode(),
         secrets=[one for one in sealed if not one.name.endswith("/headers")],
         headers=next((one for one in sealed if one.name.endswith("/headers")), None),
@@ -245,7 +171,7 @@ def _letter(tenant: UUID, row: Any) -> Letter:
 
 
 def _sealed(tenant: UUID, row: Any) -> "list[Sealed]":
-    from leasehold.secrets import Sealed  # here: it loads a library of ciphers
+    from leasehold.sealing import Sealed  # here: it loads a library of ciphers
 
     columns = [row[name] or [] for name in ("names", "key_ids", "wrapped", "boxes")]
     return [
@@ -271,7 +197,7 @@ async def end_delivery(
     """What the delivery is now: delivered, pending, failed or disabled."""
     headers = json.dumps(dict(request_headers))
     verdict = await db.value(
-        "end_delivery", delivery, job, status, error, headers, response_body, duration_ms, is_last, rest_s,
+        "finish_delivery_attempt", delivery, job, status, error, headers, response_body, duration_ms, is_last, rest_s,
         tenant=tenant,
     )  # fmt: skip
     return str(verdict)

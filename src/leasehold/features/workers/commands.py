@@ -2,13 +2,13 @@
 
 from leasehold.cli.options import Json
 from leasehold.cli.output import command, print_json, print_table
-from leasehold.cli.queues import operator
+from leasehold.features.limits.commands_queues import operator
 
 
 @command
 async def workers(json: Json = False) -> None:
     """Workers that are alive, and those that ended within the last hour."""
-    from leasehold.engine import workers as engine
+    from leasehold.engine import leases as engine
 
     async with operator() as db:
         found = await engine.list_workers(db)

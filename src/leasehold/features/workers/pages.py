@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 
 from leasehold.dashboard.page import Look, NavigationEntry, Page, Pages
-from leasehold.engine import workers as engine
+from leasehold.engine import leases as engine
 
 pages = Pages(NavigationEntry(path="/workers", title="Workers", key="w", scopes=frozenset({"operator"})))
 

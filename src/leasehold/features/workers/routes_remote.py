@@ -13,14 +13,11 @@ from uuid import UUID
 
 from fastapi import Request, Response
 
-from leasehold import payload
-from leasehold.api.answers import JSON, answer, encode, plain
-from leasehold.api.auth import Caller, SignedIn
-from leasehold.api.body import is_quick, off_loop
-from leasehold.api.models import Id
-from leasehold.api.problems import Problem
-from leasehold.api.ready import Waiting
-from leasehold.api.remote_models import (
+from leasehold import json_codec
+from leasehold.errors import BadInput, LeaseLost, TooLarge
+from leasehold.features.workers import store as remote
+from leasehold.features.workers.long_poll import Waiting
+from leasehold.features.workers.schemas import (
     Beaten,
     BeatRequest,
     ClaimRequest,
@@ -31,20 +28,23 @@ from leasehold.api.remote_models import (
     FinishRequest,
     Grants,
     Items,
+    ProgressReport,
     Registered,
     RegisterRequest,
-    SaidIn,
     SayRequest,
     Stopped,
 )
-from leasehold.api.route import needs, router
-from leasehold.api.services import Services, services_of
-from leasehold.context import log_fields
-from leasehold.engine import remote
-from leasehold.engine.remote import Key
-from leasehold.errors import BadInput, LeaseLost, TooLarge
-from leasehold.job import Ended, Grant
-from leasehold.outcomes import storable
+from leasehold.features.workers.store import Key
+from leasehold.http.auth import Caller, SignedIn
+from leasehold.http.problems import Problem
+from leasehold.http.request_body import is_quick, off_loop
+from leasehold.http.responses import JSON, answer, encode, plain
+from leasehold.http.route import needs, router
+from leasehold.http.services import Services, services_of
+from leasehold.http.types import Id
+from leasehold.job import AttemptOutcome, ClaimedJob
+from leasehold.program.context import log_fields
+from leasehold.program.outcomes import storable
 from leasehold.redact import redact
 
 routes = router("workers")
@@ -201,15 +201,15 @@ def _number(token: str) -> int:
     return min(int(token), _LARGEST)
 
 
-def _grant(grant: Grant) -> bytes:
+def _grant(grant: ClaimedJob) -> bytes:
     """The payload goes through as PostgreSQL wrote it: nothing is read here that only the handler wants to read."""
     head = encode(plain(grant, without=frozenset({"payload"})) | {"token": str(grant.token)})
     return head[:-1] + b',"payload":' + grant.payload.encode() + b"}"
 
 
-def _sorted_out(reports: Sequence[EndedIn], *, in_turns: bool) -> tuple[list[Ended], dict[str, str]]:
+def _sorted_out(reports: Sequence[EndedIn], *, in_turns: bool) -> tuple[list[AttemptOutcome], dict[str, str]]:
     """What can be kept, and why not the rest, by token."""
-    fit: list[Ended] = []
+    fit: list[AttemptOutcome] = []
     unfit: dict[str, str] = {}
     for one in reports:
         try:
@@ -219,12 +219,12 @@ def _sorted_out(reports: Sequence[EndedIn], *, in_turns: bool) -> tuple[list[End
     return fit, unfit
 
 
-def _ended(one: EndedIn, *, in_turns: bool) -> Ended:
+def _ended(one: EndedIn, *, in_turns: bool) -> AttemptOutcome:
     succeeded = one.outcome == "succeeded" and one.result is not None
-    return Ended(
+    return AttemptOutcome(
         token=_number(one.token),
         outcome=one.outcome,
-        result=payload.encode(one.result, what="result", in_turns=in_turns) if succeeded else None,
+        result=json_codec.encode(one.result, what="result", in_turns=in_turns) if succeeded else None,
         error=None if one.error is None or one.outcome == "succeeded" else _error(one.error),
         delay_s=one.delay_s,
     )
@@ -237,7 +237,7 @@ def _error(error: ErrorIn) -> str:
         told["traceback"] = storable(redact(error.traceback))[-6000:]
     if error.gate_after_s is not None:
         told["gate_after_s"] = error.gate_after_s
-    return payload.encode(told, what="error")
+    return json_codec.encode(told, what="error")
 
 
 def _item(token: str, unfit: str | None, verdicts: dict[int, str]) -> Item:
@@ -252,13 +252,13 @@ def _lease_lost(token: str) -> Item:
     return Item(token=token, status=409, code="lease_lost", detail=detail)
 
 
-def _line(one: SaidIn) -> tuple[str | None, str | None]:
+def _line(one: ProgressReport) -> tuple[str | None, str | None]:
     """Its message and its fields, redacted."""
     message = None if one.message is None else storable(redact(one.message))[:4000]
     return message, log_fields(one.level, one.fields, ()) if one.type == "log" else None
 
 
-async def _said(key: Key, worker: UUID, one: SaidIn, line: tuple[str | None, str | None]) -> Item:
+async def _said(key: Key, worker: UUID, one: ProgressReport, line: tuple[str | None, str | None]) -> Item:
     message, data = line
     progress = one.progress if one.type == "progress" else None
     try:

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from leasehold.api.models import Ask, Id, Kind, Name, Number, whole
+from leasehold.http.types import Ask, Id, Kind, Name, Number, whole
 
 Slots = Annotated[int, Field(strict=True, ge=1, le=100), BeforeValidator(whole)]
 #: A fencing token. Text, because it is larger than what every JSON reader takes for a whole number.
@@ -97,7 +97,7 @@ class FinishRequest(Ask):
     ended: list[EndedIn] = Field(min_length=1, max_length=100)
 
 
-class SaidIn(Ask):
+class ProgressReport(Ask):
     """What a handler says. It is redacted before it is kept."""
 
     token: Token
@@ -114,7 +114,7 @@ class SayRequest(Ask):
         {"said": [{"token": _TOKEN, "type": "log", "message": "slow", "level": "warning", "fields": {"ms": 900}}]},
     )
 
-    said: list[SaidIn] = Field(min_length=1, max_length=100)
+    said: list[ProgressReport] = Field(min_length=1, max_length=100)
 
 
 class ExtendRequest(Ask):

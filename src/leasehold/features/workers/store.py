@@ -11,8 +11,8 @@ from uuid import UUID
 
 import asyncpg
 
-from leasehold.engine.database import Database
-from leasehold.job import Ended, Grant
+from leasehold.database.database import Database
+from leasehold.job import AttemptOutcome, ClaimedJob
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,18 +52,20 @@ async def register(
     return worker
 
 
-async def claim(key: Key, worker: UUID, queues: Sequence[str] | None, n: int, *, held: Sequence[int]) -> list[Grant]:
+async def claim(
+    key: Key, worker: UUID, queues: Sequence[str] | None, n: int, *, held: Sequence[int]
+) -> list[ClaimedJob]:
     """What the worker was granted before and does not name as held goes back first."""
-    return [Grant._make(row) for row in await key.call("remote_claim", worker, key.key_id, queues, n, held)]
+    return [ClaimedJob._make(row) for row in await key.call("remote_claim", worker, key.key_id, queues, n, held)]
 
 
 async def beat(key: Key, worker: UUID, held: Sequence[int]) -> Beaten:
     return Beaten(**(await key.call("remote_beat", worker, key.key_id, held))[0])
 
 
-async def finish(key: Key, worker: UUID, jobs: Sequence[UUID], ended: Sequence[Ended]) -> dict[int, str]:
+async def finish(key: Key, worker: UUID, jobs: Sequence[UUID], ended: Sequence[AttemptOutcome]) -> dict[int, str]:
     """What became of each report, by token: ``accepted``, ``recorded`` (it had come before) or ``lost``."""
-    columns = zip(*ended, strict=True) if ended else [()] * len(Ended._fields)
+    columns = zip(*ended, strict=True) if ended else [()] * len(AttemptOutcome._fields)
     rows = await key.call("remote_finish", worker, key.key_id, jobs, *columns)
     return {row["token"]: row["verdict"] for row in rows}
 

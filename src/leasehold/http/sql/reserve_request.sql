@@ -1,12 +1,12 @@
--- Begin to answer a request of the current tenant that named an Idempotency-Key. No row: go on, and call end_request in
+-- Begin to answer a request of the current tenant that named an Idempotency-Key. No row: go on, and call store_response in
 -- the same transaction. A row: the answer that was given before. Another request under the same key is LH422.
 --
 -- Whoever comes second waits for the first to commit, a little, and is then told to try again. Several statements,
 -- because one cannot see the row it has just waited for.
-create or replace function leasehold.begin_request(p_key text, p_fingerprint bytea, p_window_s double precision default 86400)
+-- for: api
+create or replace function leasehold.reserve_request(p_key text, p_fingerprint bytea, p_window_s double precision default 86400)
 returns table (status smallint, headers jsonb, answer text)
-language plpgsql security definer
-set search_path = pg_catalog, pg_temp
+language plpgsql
 set lock_timeout = '5s'
 as $$
 #variable_conflict use_column
@@ -42,6 +42,3 @@ exception when lock_not_available then
   raise exception 'a request with this Idempotency-Key is being answered' using errcode = 'LH409', hint = 'try again in a moment';
 end
 $$;
-
-revoke all on function leasehold.begin_request(text, bytea, double precision) from public;
-grant execute on function leasehold.begin_request(text, bytea, double precision) to leasehold_api;

@@ -1,8 +1,7 @@
 -- Keep the answer to a request of the current tenant, in the transaction that began it and did what it asked.
-create or replace function leasehold.end_request(p_key text, p_status smallint, p_headers jsonb, p_answer text) returns void
-language plpgsql security definer
-set search_path = pg_catalog, pg_temp
-as $$
+-- for: api
+create or replace function leasehold.store_response(p_key text, p_status smallint, p_headers jsonb, p_answer text) returns void
+language plpgsql as $$
 begin
   update leasehold.request set status = p_status, headers = p_headers, answer = p_answer
   where tenant_id = leasehold.current_tenant() and key = p_key and status is null;
@@ -11,6 +10,3 @@ begin
   end if;
 end
 $$;
-
-revoke all on function leasehold.end_request(text, smallint, jsonb, text) from public;
-grant execute on function leasehold.end_request(text, smallint, jsonb, text) to leasehold_api;

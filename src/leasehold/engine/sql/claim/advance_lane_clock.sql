@@ -1,9 +1,8 @@
 -- Move a lane's clock forward, never back. The lock dies with the subtransaction that is aborted here; setval
 -- survives it. (Without the lock, four sessions moved a clock back 492 times in 80,000.)
-create or replace function leasehold.advance(p_clock regclass, p_to bigint) returns void
-language plpgsql
-set search_path = pg_catalog, pg_temp
-as $$
+-- internal
+create or replace function leasehold.advance_lane_clock(p_clock regclass, p_to bigint) returns void
+language plpgsql as $$
 begin
   if pg_sequence_last_value(p_clock) >= p_to then
     return;
@@ -19,5 +18,3 @@ begin
   end;
 end
 $$;
-
-revoke all on function leasehold.advance(regclass, bigint) from public;

@@ -4,10 +4,10 @@
 --
 -- p_from: where each walk starts; p_publish: the floor to publish, null for none. Returns for each lane the snapshot of
 -- the walk and the lowest pass that may be published next time. See leasehold.worker.leader for the rest of the proof.
-create or replace function leasehold.sweep(p_lanes integer[], p_from bigint[], p_publish bigint[])
+-- for: worker
+create or replace function leasehold.advance_lane_floor(p_lanes integer[], p_from bigint[], p_publish bigint[])
 returns table (lane integer, snapshot text, floor bigint, moved integer)
-language plpgsql security definer
-set search_path = pg_catalog, pg_temp
+language plpgsql
 set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set enable_hashjoin = off
 set enable_mergejoin = off set enable_indexscan = on set jit = off set plan_cache_mode = force_generic_plan
 as $$
@@ -57,6 +57,3 @@ begin
   end loop;
 end
 $$;
-
-revoke all on function leasehold.sweep(integer[], bigint[], bigint[]) from public;
-grant execute on function leasehold.sweep(integer[], bigint[], bigint[]) to leasehold_worker;

@@ -1,22 +1,20 @@
 -- Finish and claim in one call: one round trip and one commit for a batch of attempts. Returns up to p_n grants, each with
 -- its fencing token; before them a row without a job for each token that was refused, because its lease had been taken. In
--- between, jobs that waited for their tenant to have room come back. Bells are answered on the way: see 0007_groups and
--- 0008_gates.
+-- between, jobs that waited for their tenant to have room come back. Bells are answered on the way: see the tables of the
+-- feature limits.
 --
 -- A worker that was registered for one tenant meets rows of that tenant alone. It leaves the clocks as they are: others' jobs
 -- may stand before those that it takes, and must not seem to be late.
 --
 -- Plans are pinned: the statistics of a queue table always look empty, and a plan made for the empty table walks a
 -- million rows the day there is a backlog.
+-- for: worker
+-- settings: hot
 create or replace function leasehold.exchange(
   p_worker uuid, p_queues text[], p_n integer,
   p_tokens bigint[], p_outcomes text[], p_results jsonb[], p_errors jsonb[], p_delays double precision[]
 ) returns setof leasehold.granted
-language plpgsql security definer
-set search_path = pg_catalog, pg_temp
-set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-set enable_indexscan = on set enable_nestloop = on set jit = off set plan_cache_mode = force_generic_plan
-as $$
+language plpgsql as $$
 declare
   v_now      timestamptz;
   v_accepted bigint[];
@@ -130,7 +128,7 @@ begin
         from (
           select r.ctid, r.job_id, r.pass, r.tenant_id, r.bound, r.attempt, r.kind from leasehold.ready r
           where r.lane = v_lane.lane and r.ctid <> all(v_left)
-            -- why a range: see newest_passes
+            -- why a range: see newest_turns
             and (r.tenant_id, r.pass) >= (v_only, v_from) and (r.tenant_id, r.pass) <= (v_only, 9223372036854775807)
           order by r.tenant_id, r.pass nulls first
           limit v_most - v_got
@@ -144,7 +142,7 @@ begin
       continue when v_rows is null and v_too_few;
       exit when v_rows is null;
       if v_only is null then
-        perform leasehold.advance(v_lane.clock, v_top);  -- now, so that the next claim passes these over
+        perform leasehold.advance_lane_clock(v_lane.clock, v_top);  -- now, so that the next claim passes these over
       end if;
       v_moved := v_moved or v_bound or v_bells;
       if v_bells then
@@ -243,20 +241,16 @@ begin
         if v_granted < cardinality(v_rows) then  -- some have expired
           v_ids := array(select job_id from leasehold.outcome where job_id = any(v_ids));
           perform leasehold.leave_groups(v_ids, '{}');
-          perform leasehold.leave_flows(v_ids);
+          perform leasehold.update_flow_of_ended_jobs(v_ids);
         end if;
       end if;
       -- where jobs were parked, the lane may have more behind them; where groups have moved, they may have rung
       exit when v_parked = 0 and not v_bound and not v_too_few or v_got >= v_most;
     end loop;
     if v_rang then
-      perform leasehold.lift(v_lane.lane, v_floor);
+      perform leasehold.restore_lane_order(v_lane.lane, v_floor);
     end if;
     exit when v_got >= p_n;
   end loop;
 end
 $$;
-
-revoke all on function leasehold.exchange(uuid, text[], integer, bigint[], text[], jsonb[], jsonb[], double precision[]) from public;
-grant execute on function leasehold.exchange(uuid, text[], integer, bigint[], text[], jsonb[], jsonb[], double precision[])
-to leasehold_worker;

@@ -1,10 +1,9 @@
 -- Nobody but the claim that let them in looks below the floor. Those whom it could not start after all (its tenant is being
 -- counted by another claim, or its rounds are over) go to where everybody looks.
-create or replace function leasehold.lift(p_lane integer, p_pass bigint) returns void
-language plpgsql
-set search_path = pg_catalog, pg_temp
-set enable_seqscan = off set enable_bitmapscan = off set enable_indexscan = on set jit = off
-as $$
+-- internal
+-- settings: ordered
+create or replace function leasehold.restore_lane_order(p_lane integer, p_pass bigint) returns void
+language plpgsql as $$
 declare
   v_rows tid[] := array(
     select ctid from leasehold.ready where lane = p_lane and pass = p_pass for update skip locked
@@ -18,8 +17,6 @@ begin
     returning job_id, tenant_id, attempt, max_attempts, events, bound
   )
   insert into leasehold.ready (lane, pass, job_id, tenant_id, attempt, max_attempts, events, bound)
-  select p_lane, leasehold.clock(p_lane) + 1, job_id, tenant_id, attempt, max_attempts, events, bound from gone;
+  select p_lane, leasehold.lane_clock(p_lane) + 1, job_id, tenant_id, attempt, max_attempts, events, bound from gone;
 end
 $$;
-
-revoke all on function leasehold.lift(integer, bigint) from public;

@@ -1,8 +1,7 @@
 -- The tenant of this transaction. Every function that a tenant can reach asks here, never an argument.
+-- internal
 create or replace function leasehold.current_tenant() returns uuid
-language plpgsql stable
-set search_path = pg_catalog, pg_temp
-as $$
+language plpgsql stable as $$
 declare
   v_tenant uuid := nullif(current_setting('leasehold.tenant', true), '')::uuid;
 begin
@@ -15,10 +14,8 @@ begin
     and not leasehold.may_read(v_tenant)
   then
     raise exception 'this login may not read this tenant'
-      using errcode = 'LH401', hint = format('an operator may let it: select leasehold.let_read(%L, <tenant id>)', session_user);
+      using errcode = 'LH401', hint = format('an operator may let it: select leasehold.grant_reader(%L, <tenant id>)', session_user);
   end if;
   return v_tenant;
 end
 $$;
-
-revoke all on function leasehold.current_tenant() from public;

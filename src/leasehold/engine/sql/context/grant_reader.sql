@@ -1,9 +1,8 @@
 -- Let a login that has only the readonly role read a tenant, or no longer. It takes the tenant as everybody does, by the setting
 -- of its transaction, and finds no rows of others. Logged.
-create or replace function leasehold.let_read(p_login text, p_tenant uuid, p_may boolean default true) returns void
-language plpgsql security definer
-set search_path = pg_catalog, pg_temp
-as $$
+-- for: operator
+create or replace function leasehold.grant_reader(p_login text, p_tenant uuid, p_may boolean default true) returns void
+language plpgsql as $$
 begin
   if not exists (select from leasehold.tenant where tenant_id = p_tenant) then
     raise exception 'there is no tenant %', coalesce(p_tenant::text, 'null') using errcode = 'LH404', hint = 'leasehold tenants list';
@@ -21,6 +20,3 @@ begin
   end if;
 end
 $$;
-
-revoke all on function leasehold.let_read(text, uuid, boolean) from public;
-grant execute on function leasehold.let_read(text, uuid, boolean) to leasehold_operator;

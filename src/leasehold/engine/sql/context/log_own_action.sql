@@ -1,8 +1,7 @@
 -- Write the current tenant's audit log, for packs: what somebody did to rows of theirs, called <pack>.<verb>.
+-- for: api, worker
 create or replace function leasehold.log_own_action(p_action text, p_target text, p_detail jsonb default null) returns void
-language plpgsql security definer
-set search_path = pg_catalog, pg_temp
-as $$
+language plpgsql as $$
 declare
   v_tenant uuid := leasehold.current_tenant();
 begin
@@ -15,6 +14,3 @@ begin
   perform leasehold.log_action(v_tenant, p_action, left(p_target, 200), p_detail);
 end
 $$;
-
-revoke all on function leasehold.log_own_action(text, text, jsonb) from public;
-grant execute on function leasehold.log_own_action(text, text, jsonb) to leasehold_api;

@@ -1,9 +1,8 @@
 -- The tenant of a caller who names none: default, where there is no other. Elsewhere a forgotten name would give one customer's
 -- work to another.
+-- internal
 create or replace function leasehold.only_tenant() returns uuid
-language plpgsql stable
-set search_path = pg_catalog, pg_temp
-as $$
+language plpgsql stable as $$
 declare
   c_ours constant text[] := array['default', 'system'];
 begin
@@ -14,5 +13,3 @@ begin
   return leasehold.find_tenant('default');
 end
 $$;
-
-revoke all on function leasehold.only_tenant() from public;

@@ -1,8 +1,7 @@
 -- Refuse what enqueue cannot mean, with a sentence that says so.
+-- internal
 create or replace function leasehold.check_enqueue(p_kind text, p_payloads jsonb[], p_keys text[]) returns void
-language plpgsql stable
-set search_path = pg_catalog, pg_temp
-as $$
+language plpgsql stable as $$
 begin
   if leasehold.is_kind(p_kind) is not true then
     raise exception 'kind % is not of the form pack.verb', quote_nullable(p_kind) using errcode = 'LH400';
@@ -27,5 +26,3 @@ begin
   end if;
 end
 $$;
-
-revoke all on function leasehold.check_enqueue(text, jsonb[], text[]) from public;

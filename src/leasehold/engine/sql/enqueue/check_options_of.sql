@@ -1,9 +1,8 @@
 -- Refuse options that cannot be given here: for a kind, a step of a flow or a schedule (see known_options). p_what names
 -- it in the message.
+-- internal
 create or replace function leasehold.check_options_of(p_of text, p_what text, p_options jsonb) returns void
-language plpgsql stable
-set search_path = pg_catalog, pg_temp
-as $$
+language plpgsql stable as $$
 declare
   c_known  constant text[] := leasehold.known_options(p_of);
   v_option text;
@@ -22,5 +21,3 @@ begin
   end if;
 end
 $$;
-
-revoke all on function leasehold.check_options_of(text, text, jsonb) from public;

@@ -1,8 +1,7 @@
 -- Refuse tenants that are not there, or that have too much waiting.
+-- internal
 create or replace function leasehold.check_tenants(p_tenants uuid[]) returns void
-language plpgsql stable
-set search_path = pg_catalog, pg_temp
-as $$
+language plpgsql stable as $$
 declare
   v_tenant  uuid;
   v_name    text;
@@ -22,5 +21,3 @@ begin
   end if;
 end
 $$;
-
-revoke all on function leasehold.check_tenants(uuid[]) from public;

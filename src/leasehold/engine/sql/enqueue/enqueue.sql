@@ -7,11 +7,11 @@
 --
 -- Keys make a job idempotent: the same key of the same tenant and kind within its window is the same job, returned with
 -- created = false and no write; with another payload it is a conflict (LH409).
+-- for: api, worker
 create or replace function leasehold.enqueue(
   p_kind text, p_payloads jsonb[], p_options jsonb default '{}', p_keys text[] default null
 ) returns setof leasehold.enqueued
-language plpgsql security definer  -- not sql: its functions are planned anew at every call
-set search_path = pg_catalog, pg_temp
+language plpgsql  -- not sql: its functions are planned anew at every call
 as $$
 declare
   v_jobs uuid[];
@@ -31,9 +31,6 @@ begin
     return query select * from leasehold.make_unique(array[leasehold.current_tenant()], p_kind, p_payloads, p_options, p_keys);
     return;
   end if;
-  return query select * from leasehold.make_jobs(array[leasehold.current_tenant()], p_kind, p_payloads, p_options, p_keys);
+  return query select * from leasehold.insert_jobs(array[leasehold.current_tenant()], p_kind, p_payloads, p_options, p_keys);
 end
 $$;
-
-revoke all on function leasehold.enqueue(text, jsonb[], jsonb, text[]) from public;
-grant execute on function leasehold.enqueue(text, jsonb[], jsonb, text[]) to leasehold_api, leasehold_worker;

@@ -4,12 +4,11 @@
 --
 -- Nothing here waits for another transaction, or one tenant's lock would hold up all who share the commit. No rows: these
 -- jobs could wait, because a unique key or a body that is kept once is locked. Then nothing was done: ask enqueue.
+-- for: api
 create or replace function leasehold.enqueue_for(
   p_tenants uuid[], p_kind text, p_payloads jsonb[], p_options jsonb default '{}'
 ) returns setof leasehold.enqueued
-language plpgsql security definer
-set search_path = pg_catalog, pg_temp
-as $$
+language plpgsql as $$
 declare
   v_jobs uuid[];
 begin
@@ -35,9 +34,6 @@ begin
       return;
     end if;
   end if;
-  return query select * from leasehold.make_jobs(p_tenants, p_kind, p_payloads, p_options, null);
+  return query select * from leasehold.insert_jobs(p_tenants, p_kind, p_payloads, p_options, null);
 end
 $$;
-
-revoke all on function leasehold.enqueue_for(uuid[], text, jsonb[], jsonb) from public;
-grant execute on function leasehold.enqueue_for(uuid[], text, jsonb[], jsonb) to leasehold_api;

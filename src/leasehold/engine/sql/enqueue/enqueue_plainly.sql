@@ -1,15 +1,12 @@
--- What this one was called when it made one job at a time. Here, because until now the enqueue that stood asked for it.
-drop function if exists leasehold.make_one(uuid, text, jsonb, jsonb);
-
 -- What enqueue does, for what is asked for most: jobs without keys, groups, gates or a time to wait for. They are queued, and
 -- their ids are all that there is to say; in an array, because a row for each takes longer than its job's place in a lane.
 -- Null: these are not such jobs, or there is something to be said about them. Then nothing was done: ask enqueue.
 --
 -- For the api role only, which may set any tenant. Small statements are quicker than one large one: what it needs is made anew
 -- at every call, and an idle server has nothing of it at hand.
+-- for: api
 create or replace function leasehold.enqueue_plainly(p_tenant uuid, p_kind text, p_payloads jsonb[], p_options jsonb) returns uuid[]
-language plpgsql security definer
-set search_path = pg_catalog, pg_temp
+language plpgsql
 set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set enable_indexscan = on set jit = off
 set plan_cache_mode = force_generic_plan
 as $$
@@ -44,7 +41,7 @@ begin
     v_options := p_options;
   end if;
   if v_options <> '{}' then
-    if v_options ?| array['run_at', 'delay_s', 'expires_at', 'tags', 'group', 'gate', 'unique', 'copied_from'] then
+    if not leasehold.is_plain(v_options) then
       return null;
     end if;
     v_queue := coalesce(v_options ->> 'queue', v_queue);
@@ -69,7 +66,7 @@ begin
   if v_stride is null or v_lane is null then
     return null;
   end if;
-  -- An equality is compared faster than the range of newest_passes. Sorting is off, so only the index with this order of nulls
+  -- An equality is compared faster than the range of newest_turns. Sorting is off, so only the index with this order of nulls
   -- will do.
   select r.pass into v_pass from leasehold.ready r
   where r.lane = v_lane and r.tenant_id = p_tenant and r.pass > v_clock order by r.pass desc nulls last limit 1;
@@ -123,6 +120,3 @@ begin
   return v_jobs;
 end
 $$;
-
-revoke all on function leasehold.enqueue_plainly(uuid, text, jsonb[], jsonb) from public;
-grant execute on function leasehold.enqueue_plainly(uuid, text, jsonb[], jsonb) to leasehold_api;

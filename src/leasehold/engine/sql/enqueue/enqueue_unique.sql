@@ -6,10 +6,10 @@
 -- With replace and push, one that runs already is followed by a new one, which waits for its end: they are a group.
 --
 -- The key's row is locked by make_unique. Ends of jobs do not touch it: whether its job has ended is seen here.
+-- internal
 create or replace function leasehold.enqueue_unique(p_tenant uuid, p_kind text, p_payload jsonb, p_options jsonb)
 returns leasehold.enqueued
 language plpgsql
-set search_path = pg_catalog, pg_temp
 set enable_seqscan = off set enable_bitmapscan = off set jit = off
 as $$
 declare
@@ -28,7 +28,7 @@ begin
   where u.tenant_id = p_tenant and u.kind = p_kind and u.key = v_key
     and not exists (select from leasehold.outcome o where o.job_id = u.job_id);
   if v_job.job_id is not null then
-    if v_policy = 'keep' or leasehold.change_waiting(
+    if v_policy = 'keep' or leasehold.replace_waiting_payload(
       v_job, p_payload, case when v_policy = 'push' then v_run_at end,
       case when p_options ->> 'gate' ~ '[{}]' then leasehold.fill_gate(p_options ->> 'gate', p_payload) end
     ) then
@@ -42,10 +42,8 @@ begin
   if v_policy <> 'keep' then
     p_options := p_options || jsonb_build_object('group', v_group, 'group_limit', 1);
   end if;
-  select * into v_made from leasehold.make_jobs(array[p_tenant], p_kind, array[p_payload], p_options, null);
+  select * into v_made from leasehold.insert_jobs(array[p_tenant], p_kind, array[p_payload], p_options, null);
   update leasehold.unique_job set job_id = v_made.job_id where tenant_id = p_tenant and kind = p_kind and key = v_key;
   return v_made;
 end
 $$;
-
-revoke all on function leasehold.enqueue_unique(uuid, text, jsonb, jsonb) from public;

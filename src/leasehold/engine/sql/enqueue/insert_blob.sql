@@ -1,9 +1,8 @@
 -- Keep bytes of the engine under their digest, once for each tenant. One that a handler has put, compressed or as an
 -- object, is replaced by the bytes as they are: the functions read them.
-create or replace function leasehold.put_bytes(p_tenant uuid, p_bytes bytea, p_media_type text) returns bytea
-language sql volatile
-set search_path = pg_catalog, pg_temp
-as $$
+-- internal
+create or replace function leasehold.insert_blob(p_tenant uuid, p_bytes bytea, p_media_type text) returns bytea
+language sql volatile as $$
   with replaced as (
     insert into leasehold.loose_object (object_key, since)
     select object_key, leasehold.now() from leasehold.body
@@ -17,5 +16,3 @@ as $$
     bytes = case when b.coding is null and b.bytes is not null then b.bytes else excluded.bytes end
   returning sha256
 $$;
-
-revoke all on function leasehold.put_bytes(uuid, bytea, text) from public;

@@ -3,11 +3,11 @@
 -- Fairness: a tenant's jobs are placed one stride apart, after the newest one it has waiting; a tenant that was idle
 -- starts at the clock. Nobody gains by waiting, nobody waits behind another's backlog. Jobs of a group line up with their
 -- turns: see line_up.
-create or replace function leasehold.make_jobs(
+-- internal
+create or replace function leasehold.insert_jobs(
   p_tenants uuid[], p_kind text, p_payloads jsonb[], p_options jsonb, p_keys text[]
 ) returns setof leasehold.enqueued
 language plpgsql
-set search_path = pg_catalog, pg_temp
 set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set enable_indexscan = on set jit = off
 set plan_cache_mode = force_generic_plan
 as $$
@@ -30,7 +30,7 @@ declare
   v_stride   integer;
   v_pass     bigint;
   v_passes   bigint[];   -- one for each payload, where the tenants differ
-  v_placed   boolean := false;  -- the jobs know where they stand: see 0022_placed
+  v_placed   boolean := false;  -- the jobs know where they stand: see the table ready
   v_jobs     uuid[];
   v_existing uuid[];
   v_group    text;
@@ -121,7 +121,7 @@ begin
     v_clock := pg_sequence_last_value(v_lane.clock);
     v_placed := not v_bound;
     if v_group is null and v_one then
-      -- why a range: see newest_passes
+      -- why a range: see newest_turns
       select pass into v_pass from leasehold.ready
       where lane = v_lane.lane and (tenant_id, pass) > (p_tenants[1], v_clock) and (tenant_id, pass) <= (p_tenants[1], 9223372036854775807)
       order by tenant_id desc, pass desc nulls last limit 1;
@@ -129,7 +129,7 @@ begin
     elsif v_group is null then
       v_passes := array(
         select t.pass + t.stride * j.nth
-        from leasehold.newest_passes(p_tenants, v_lane.lane, v_clock) t join (
+        from leasehold.newest_turns(p_tenants, v_lane.lane, v_clock) t join (
           select tenant_id, o, row_number() over (partition by tenant_id order by o) as nth
           from unnest(p_tenants) with ordinality u(tenant_id, o)
         ) j on j.tenant_id = t.tenant_id
@@ -190,5 +190,3 @@ begin
   end if;
 end
 $$;
-
-revoke all on function leasehold.make_jobs(uuid[], text, jsonb[], jsonb, text[]) from public;

@@ -1,7 +1,7 @@
 -- The job that waits or runs under a unique key, if there is one. The key's row is locked to the end of the transaction.
-create or replace function leasehold.live_under(p_tenant uuid, p_kind text, p_key text) returns uuid
+-- internal
+create or replace function leasehold.job_of_unique_key(p_tenant uuid, p_kind text, p_key text) returns uuid
 language plpgsql
-set search_path = pg_catalog, pg_temp
 set enable_seqscan = off set enable_bitmapscan = off set jit = off
 as $$
 declare
@@ -15,5 +15,3 @@ begin
   return v_job;
 end
 $$;
-
-revoke all on function leasehold.live_under(uuid, text, text) from public;

@@ -1,8 +1,8 @@
 -- Make the row of a unique key, unless it is there, and lock it to the end of the transaction. A caller whose key another
 -- open transaction holds waits a little and is then told so.
+-- internal
 create or replace function leasehold.lock_unique(p_tenant uuid, p_kind text, p_key text) returns void
 language plpgsql
-set search_path = pg_catalog, pg_temp
 set enable_seqscan = off set enable_bitmapscan = off set jit = off set lock_timeout = '5s'
 as $$
 begin
@@ -16,5 +16,3 @@ exception when lock_not_available then
     using errcode = 'LH409', hint = 'try again in a moment';
 end
 $$;
-
-revoke all on function leasehold.lock_unique(uuid, text, text) from public;

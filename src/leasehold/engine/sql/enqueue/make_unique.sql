@@ -1,10 +1,9 @@
 -- What enqueue and enqueue_for do with the option unique: one after the other, because a later payload meets the earlier one.
+-- internal
 create or replace function leasehold.make_unique(
   p_tenants uuid[], p_kind text, p_payloads jsonb[], p_options jsonb, p_keys text[]
 ) returns setof leasehold.enqueued
-language plpgsql
-set search_path = pg_catalog, pg_temp
-as $$
+language plpgsql as $$
 begin
   perform leasehold.check_enqueue(p_kind, p_payloads, p_keys);
   perform leasehold.check_options(p_options);
@@ -23,5 +22,3 @@ begin
   end loop;
 end
 $$;
-
-revoke all on function leasehold.make_unique(uuid[], text, jsonb[], jsonb, text[]) from public;

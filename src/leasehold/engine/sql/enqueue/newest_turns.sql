@@ -1,9 +1,8 @@
 -- For each of these tenants: its stride, and the pass of the newest job that it has waiting in the lane, or the clock.
-create or replace function leasehold.newest_passes(p_tenants uuid[], p_lane integer, p_clock bigint)
+-- internal
+create or replace function leasehold.newest_turns(p_tenants uuid[], p_lane integer, p_clock bigint)
 returns table (tenant_id uuid, stride integer, pass bigint)
-language plpgsql stable
-set search_path = pg_catalog, pg_temp
-as $$
+language plpgsql stable as $$
 #variable_conflict use_column
 begin
   -- A range of (tenant, pass) instead of "tenant =": only one index has that order. With an equality, statistics that
@@ -17,5 +16,3 @@ begin
     from leasehold.tenant t where t.tenant_id = any(p_tenants);
 end
 $$;
-
-revoke all on function leasehold.newest_passes(uuid[], integer, bigint) from public;

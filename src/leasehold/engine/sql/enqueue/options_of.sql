@@ -1,8 +1,7 @@
 -- The options of jobs of a kind: those that the caller gives, else those of the kind's handler. A null is not given.
+-- internal
 create or replace function leasehold.options_of(p_kind text, p_options jsonb) returns jsonb
-language plpgsql stable
-set search_path = pg_catalog, pg_temp
-as $$
+language plpgsql stable as $$
 declare
   v_options jsonb;
 begin
@@ -10,5 +9,3 @@ begin
   return coalesce(v_options, '{}') || jsonb_strip_nulls(p_options);
 end
 $$;
-
-revoke all on function leasehold.options_of(text, jsonb) from public;

@@ -1,8 +1,7 @@
 -- Keep a large JSON value as a body and return its digest.
+-- internal
 create or replace function leasehold.put_json(p_tenant uuid, p_value jsonb) returns bytea
-language plpgsql
-set search_path = pg_catalog, pg_temp
-as $$
+language plpgsql as $$
 declare
   c_limit constant integer := 16 * 1024 * 1024;
   v_bytes bytea := convert_to(p_value::text, 'UTF8');
@@ -11,8 +10,6 @@ begin
     raise exception '% bytes of JSON are more than the % that fit', length(v_bytes), c_limit
       using errcode = 'LH413', hint = 'store it elsewhere and send a reference';
   end if;
-  return leasehold.put_bytes(p_tenant, v_bytes, 'application/json');
+  return leasehold.insert_blob(p_tenant, v_bytes, 'application/json');
 end
 $$;
-
-revoke all on function leasehold.put_json(uuid, jsonb) from public;

@@ -3,11 +3,11 @@
 --
 -- Several statements, because one cannot see the row it has just waited for. Keys are inserted in order, or two batches
 -- would deadlock. A caller whose key another open transaction holds waits a little and is then told so.
+-- internal
 create or replace function leasehold.reserve_keys(
   p_tenant uuid, p_kind text, p_keys text[], p_payloads jsonb[], p_jobs uuid[], p_window_s double precision
 ) returns uuid[]
 language plpgsql
-set search_path = pg_catalog, pg_temp
 set enable_seqscan = off set enable_bitmapscan = off set lock_timeout = '5s'
 as $$
 declare
@@ -54,5 +54,3 @@ exception when lock_not_available then
   raise exception 'a job with the same key is being enqueued by another transaction' using errcode = 'LH409', hint = 'try again in a moment';
 end
 $$;
-
-revoke all on function leasehold.reserve_keys(uuid, text, text[], jsonb[], uuid[], double precision) from public;

@@ -1,9 +1,9 @@
 -- What a handler says, under its token. One statement fences, numbers and orders: the number is a counter in the lease.
+-- for: worker
 create or replace function leasehold.append_event(
   p_token bigint, p_type text, p_message text default null, p_progress real default null, p_data jsonb default null
 ) returns integer
-language plpgsql security definer
-set search_path = pg_catalog, pg_temp
+language plpgsql
 set enable_seqscan = off set enable_indexscan = on set jit = off
 as $$
 declare
@@ -22,6 +22,3 @@ begin
   return v_lease.events;
 end
 $$;
-
-revoke all on function leasehold.append_event(bigint, text, text, real, jsonb) from public;
-grant execute on function leasehold.append_event(bigint, text, text, real, jsonb) to leasehold_worker;

@@ -1,9 +1,8 @@
 -- Give a running attempt until p_seconds from now (and the margin that claim gives too). Refused when its lease is gone or its deadline has passed.
+-- for: worker
+-- settings: index
 create or replace function leasehold.extend(p_token bigint, p_seconds double precision) returns timestamptz
-language plpgsql security definer
-set search_path = pg_catalog, pg_temp
-set enable_seqscan = off set jit = off
-as $$
+language plpgsql as $$
 declare
   v_now      timestamptz := leasehold.now();
   v_deadline timestamptz;
@@ -19,6 +18,3 @@ begin
   return v_deadline;
 end
 $$;
-
-revoke all on function leasehold.extend(bigint, double precision) from public;
-grant execute on function leasehold.extend(bigint, double precision) to leasehold_worker;

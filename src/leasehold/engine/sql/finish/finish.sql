@@ -12,11 +12,11 @@
 --
 -- p_outcomes may be null: all succeeded. p_delays: seconds; null for errored means the job's own back-off. A job whose
 -- cancel was requested ends canceled unless it succeeded or failed by itself.
+-- for: worker
 create or replace function leasehold.finish(
   p_tokens bigint[], p_outcomes text[], p_results jsonb[], p_errors jsonb[], p_delays double precision[]
 ) returns bigint[]
-language plpgsql security definer
-set search_path = pg_catalog, pg_temp
+language plpgsql
 set enable_seqscan = off set enable_bitmapscan = off set enable_mergejoin = off
 set enable_indexscan = on set enable_nestloop = on set jit = off set plan_cache_mode = force_generic_plan
 as $$
@@ -109,12 +109,12 @@ begin
   if v_goes_on is not null then
     insert into leasehold.deferred select * from unnest(v_goes_on) where run_at > v_now;
     insert into leasehold.ready (lane, pass, job_id, tenant_id, attempt, max_attempts, events, bound)
-    select lane, leasehold.clock(lane) + 1, job_id, tenant_id, attempt, max_attempts, events, bound
+    select lane, leasehold.lane_clock(lane) + 1, job_id, tenant_id, attempt, max_attempts, events, bound
     from unnest(v_goes_on) where run_at <= v_now;
   end if;
   if v_leave is not null then
     perform leasehold.leave_groups(v_leave, coalesce(v_failed, '{}'));
-    perform leasehold.leave_flows(v_leave);
+    perform leasehold.update_flow_of_ended_jobs(v_leave);
   end if;
   if v_bound is not null then
     perform leasehold.tell_gates(v_bound, v_accepted);
@@ -122,6 +122,3 @@ begin
   return coalesce(v_accepted, '{}');
 end
 $$;
-
-revoke all on function leasehold.finish(bigint[], text[], jsonb[], jsonb[], double precision[]) from public;
-grant execute on function leasehold.finish(bigint[], text[], jsonb[], jsonb[], double precision[]) to leasehold_worker;

@@ -1,7 +1,7 @@
 -- What finish does, for what is reported most: attempts that all succeeded, and left nothing to keep.
+-- internal
 create or replace function leasehold.finish_plainly(p_tokens bigint[]) returns bigint[]
 language plpgsql
-set search_path = pg_catalog, pg_temp
 set enable_seqscan = off set enable_bitmapscan = off set enable_mergejoin = off
 set enable_indexscan = on set enable_nestloop = on set jit = off set plan_cache_mode = force_generic_plan
 as $$
@@ -28,11 +28,9 @@ begin
   select array_agg(token), array_agg(job_id) filter (where bound) into v_accepted, v_bound from gone;
   if v_bound is not null then
     perform leasehold.leave_groups(v_bound, '{}');
-    perform leasehold.leave_flows(v_bound);
+    perform leasehold.update_flow_of_ended_jobs(v_bound);
     perform leasehold.tell_gates(v_bound, v_accepted);
   end if;
   return coalesce(v_accepted, '{}');
 end
 $$;
-
-revoke all on function leasehold.finish_plainly(bigint[]) from public;

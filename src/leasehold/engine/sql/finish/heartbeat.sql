@@ -1,8 +1,8 @@
 -- "I am alive": one row for each worker, however many leases it holds. Returns the tokens it should cancel.
 -- A worker that was silent too long is told so (LH411): its leases are gone, it must stop its attempts.
-create or replace function leasehold.beat(p_worker uuid) returns bigint[]
-language plpgsql security definer
-set search_path = pg_catalog, pg_temp
+-- for: worker
+create or replace function leasehold.heartbeat(p_worker uuid) returns bigint[]
+language plpgsql
 set enable_seqscan = off set enable_indexscan = on set jit = off
 as $$
 begin
@@ -13,6 +13,3 @@ begin
   return array(select token from leasehold.lease where worker_id = p_worker and cancel_requested);
 end
 $$;
-
-revoke all on function leasehold.beat(uuid) from public;
-grant execute on function leasehold.beat(uuid) to leasehold_worker;

@@ -1,7 +1,7 @@
 -- The tokens of a worker's leases. A worker whose connection broke while it claimed asks which grants it never saw.
+-- for: worker
 create or replace function leasehold.list_leases(p_worker uuid) returns bigint[]
-language plpgsql stable security definer
-set search_path = pg_catalog, pg_temp
+language plpgsql stable
 set enable_seqscan = off set enable_indexscan = on set jit = off
 as $$
 declare
@@ -10,6 +10,3 @@ begin
   return array(select token from leasehold.lease where worker_id = p_worker and token >= v_floor order by token);
 end
 $$;
-
-revoke all on function leasehold.list_leases(uuid) from public;
-grant execute on function leasehold.list_leases(uuid) to leasehold_worker;

@@ -1,10 +1,9 @@
 -- How long these jobs waited for the attempts with these tokens, in seconds from run_at; null where it is not the first
 -- attempt of its job, or the job is gone. A worker that is watched asks for a sample.
-create or replace function leasehold.list_waits(p_jobs uuid[], p_tokens bigint[]) returns double precision[]
-language sql stable security definer
-set search_path = pg_catalog, pg_temp
-set enable_seqscan = off set jit = off
-as $$
+-- for: worker
+-- settings: index
+create or replace function leasehold.list_pickup_delays(p_jobs uuid[], p_tokens bigint[]) returns double precision[]
+language sql stable as $$
   select array_agg(
     case when coalesce(l.started_at, a.started_at) is not null
         and not exists (select from leasehold.attempt o where o.job_id = j.job_id and o.token < g.token)
@@ -16,6 +15,3 @@ as $$
   left join leasehold.lease l on l.token = g.token
   left join lateral leasehold.attempts_of(g.job_id) a on a.token = g.token
 $$;
-
-revoke all on function leasehold.list_waits(uuid[], bigint[]) from public;
-grant execute on function leasehold.list_waits(uuid[], bigint[]) to leasehold_worker;

@@ -1,13 +1,10 @@
 -- End these leases as lost and say how many there still were.
+-- internal
 create or replace function leasehold.lose(p_tokens bigint[]) returns integer
-language sql
-set search_path = pg_catalog, pg_temp
-as $$
+language sql as $$
   select cardinality(leasehold.finish(
     p_tokens, array_fill('lost'::text, array[cardinality(p_tokens)]), null,
     array_fill('{"type": "LeaseLost", "message": "the worker fell silent or passed the deadline"}'::jsonb, array[cardinality(p_tokens)]),
     null
   ))
 $$;
-
-revoke all on function leasehold.lose(bigint[]) from public;

@@ -1,10 +1,9 @@
 -- The slow pass: leases past their deadline (a handler that hangs in a worker that beats), and leases whose worker is
 -- missing or ended (a claim that committed while its worker was being declared lost).
-create or replace function leasehold.reap_strays(p_limit integer) returns integer
-language plpgsql security definer
-set search_path = pg_catalog, pg_temp
-set jit = off
-as $$
+-- for: worker
+-- settings: no jit
+create or replace function leasehold.rescue_orphaned_leases(p_limit integer) returns integer
+language plpgsql as $$
 declare
   v_now    timestamptz := leasehold.now();
   v_tokens bigint[];
@@ -20,6 +19,3 @@ begin
   return leasehold.lose(v_tokens);
 end
 $$;
-
-revoke all on function leasehold.reap_strays(integer) from public;
-grant execute on function leasehold.reap_strays(integer) to leasehold_worker;

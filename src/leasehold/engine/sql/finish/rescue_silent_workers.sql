@@ -1,8 +1,8 @@
 -- Take the leases of workers that fell silent, end them as lost, and return how many. A worker that beats in the same
 -- moment holds its row's lock: then it is alive and left alone.
-create or replace function leasehold.reap() returns integer
-language plpgsql security definer
-set search_path = pg_catalog, pg_temp
+-- for: worker
+create or replace function leasehold.rescue_silent_workers() returns integer
+language plpgsql
 set enable_seqscan = off set enable_bitmapscan = off set enable_indexscan = on set enable_nestloop = on set jit = off
 as $$
 declare
@@ -25,6 +25,3 @@ begin
   return leasehold.lose(v_tokens);
 end
 $$;
-
-revoke all on function leasehold.reap() from public;
-grant execute on function leasehold.reap() to leasehold_worker;

@@ -1,10 +1,9 @@
 -- The events of one job after a number, in order: what its handler said, and what happened to it. The latter are not
 -- stored but read off the job, its attempts, its lease and its outcome, each of which carries its number.
+-- for: api, worker, readonly
 create or replace function leasehold.events_since(p_job uuid, p_after integer default 0, p_limit integer default 1000)
 returns table (seq integer, type text, message text, progress real, data jsonb, at timestamptz)
-language plpgsql stable security definer
-set search_path = pg_catalog, pg_temp
-as $$
+language plpgsql stable as $$
 #variable_conflict use_column
 declare
   v_tenant uuid := leasehold.current_tenant();
@@ -35,6 +34,3 @@ begin
     limit p_limit;
 end
 $$;
-
-revoke all on function leasehold.events_since(uuid, integer, integer) from public;
-grant execute on function leasehold.events_since(uuid, integer, integer) to leasehold_api, leasehold_worker, leasehold_readonly;

@@ -1,8 +1,7 @@
 -- Why is this job not running? One row for each reason, the one to look at first on top; none when it runs or has ended.
+-- for: api, worker, readonly
 create or replace function leasehold.explain(p_job uuid) returns table (reason text, detail text)
-language plpgsql stable security definer
-set search_path = pg_catalog, pg_temp
-as $$
+language plpgsql stable as $$
 #variable_conflict use_column
 declare
   v_tenant uuid := leasehold.current_tenant();
@@ -102,6 +101,3 @@ begin
     ) ahead;
 end
 $$;
-
-revoke all on function leasehold.explain(uuid) from public;
-grant execute on function leasehold.explain(uuid) to leasehold_api, leasehold_worker, leasehold_readonly;

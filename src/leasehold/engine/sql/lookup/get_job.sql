@@ -1,8 +1,7 @@
 -- One job of the current tenant. Another tenant's job is as absent as one that never was.
+-- for: api, worker, readonly
 create or replace function leasehold.get_job(p_job uuid) returns leasehold.job_view
-language plpgsql stable security definer
-set search_path = pg_catalog, pg_temp
-as $$
+language plpgsql stable as $$
 declare
   v_job leasehold.job_view;
 begin
@@ -13,6 +12,3 @@ begin
   return v_job;
 end
 $$;
-
-revoke all on function leasehold.get_job(uuid) from public;
-grant execute on function leasehold.get_job(uuid) to leasehold_api, leasehold_worker, leasehold_readonly;

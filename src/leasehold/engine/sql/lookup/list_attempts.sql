@@ -1,11 +1,10 @@
 -- The ended attempts of one job of the current tenant, oldest first.
+-- for: api, worker, readonly
 create or replace function leasehold.list_attempts(p_job uuid)
 returns table (
   token bigint, attempt smallint, outcome text, error jsonb, worker text, started_at timestamptz, finished_at timestamptz
 )
-language plpgsql stable security definer
-set search_path = pg_catalog, pg_temp
-as $$
+language plpgsql stable as $$
 #variable_conflict use_column
 declare
   v_tenant uuid := leasehold.current_tenant();
@@ -17,6 +16,3 @@ begin
     order by a.started_seq;
 end
 $$;
-
-revoke all on function leasehold.list_attempts(uuid) from public;
-grant execute on function leasehold.list_attempts(uuid) to leasehold_api, leasehold_worker, leasehold_readonly;

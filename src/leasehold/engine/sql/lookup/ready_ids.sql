@@ -1,9 +1,8 @@
 -- Jobs that are ready, in the order of their turns, at most so many of each lane; of all tenants where none is given.
 -- The order names the index to walk: another one might meet the rows of all the others first.
+-- internal
 create or replace function leasehold.ready_ids(p_tenant uuid, p_most integer) returns uuid[]
-language sql stable
-set search_path = pg_catalog, pg_temp
-as $$
+language sql stable as $$
   select case
     when p_tenant is null then array(
       select r.job_id
@@ -25,5 +24,3 @@ as $$
     )
   end
 $$;
-
-revoke all on function leasehold.ready_ids(uuid, integer) from public;

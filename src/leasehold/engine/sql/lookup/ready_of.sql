@@ -1,8 +1,9 @@
 -- Where a job stands in ready, for whoever has just its id: see ready_at. Inlined as that one is.
+-- internal
+-- settings: none
 create or replace function leasehold.ready_of(p_job uuid)
 returns table (spot tid, lane integer, pass bigint, attempt smallint, max_attempts smallint, events integer)
-language sql stable
-as $$
+language sql stable as $$
   select r.* from (
     -- a range in the order of the primary key, for the reason that stands in ready_at
     select j.job_id, j.queue, j.priority, j.pass from leasehold.job j
@@ -11,5 +12,3 @@ as $$
   ) j
   cross join lateral leasehold.ready_at(j.job_id, j.queue, j.priority, j.pass) r
 $$;
-
-revoke all on function leasehold.ready_of(uuid) from public;

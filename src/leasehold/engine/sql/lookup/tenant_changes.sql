@@ -6,16 +6,15 @@
 -- Each fact is seen by the first look that sees it and by no later one, however late its transaction commits: see
 -- collect_job_events. An attempt tells of its start as well, by the number of the transaction that made its lease; that the
 -- scan is bounded by the one that ended it leaves none out: an attempt that p_before saw ended, it saw started.
-create or replace function leasehold.tenant_news(
+-- for: api
+-- settings: index
+create or replace function leasehold.tenant_changes(
   p_tenants uuid[], p_before text, p_until text default null, p_limit integer default 5001
 ) returns table (
   snapshot text, tenant_id uuid, job_id uuid, kind text, queue text, seq integer, type text, message text, progress real,
   data jsonb, at timestamptz
 )
-language sql stable security definer
-set search_path = pg_catalog, pg_temp
-set enable_seqscan = off set jit = off
-as $$
+language sql stable as $$
   with news as materialized (
     select e.tenant_id, e.job_id, e.seq, e.type, e.message, e.progress, e.data, e.at
     from leasehold.event e
@@ -70,6 +69,3 @@ as $$
   -- by time, but never against the order of one job's own numbers
   order by max(n.at) over (partition by n.job_id order by n.seq), n.job_id, n.seq
 $$;
-
-revoke all on function leasehold.tenant_news(uuid[], text, text, integer) from public;
-grant execute on function leasehold.tenant_news(uuid[], text, text, integer) to leasehold_api;

@@ -1,8 +1,7 @@
 -- These jobs of this tenant as a person wants to see them: the request, where it is now, and how it went.
+-- internal
 create or replace function leasehold.view_jobs(p_tenant uuid, p_jobs uuid[]) returns setof leasehold.job_view
-language sql stable
-set search_path = pg_catalog, pg_temp
-as $$
+language sql stable as $$
   select
     j.job_id, j.tenant_id, j.kind, j.queue, j.priority,
     w.state, coalesce(w.attempt, a.attempt, 0::smallint), coalesce(w.max_attempts, j.max_attempts),
@@ -23,5 +22,3 @@ as $$
   where j.job_id = any(p_jobs) and j.tenant_id = p_tenant
   order by j.job_id desc
 $$;
-
-revoke all on function leasehold.view_jobs(uuid, uuid[]) from public;

@@ -1,8 +1,7 @@
 -- These jobs of this tenant as a list shows them: without results, and with small payloads alone.
+-- internal
 create or replace function leasehold.view_jobs_briefly(p_tenant uuid, p_jobs uuid[]) returns setof leasehold.job_view
-language sql stable
-set search_path = pg_catalog, pg_temp
-as $$
+language sql stable as $$
   select
     j.job_id, j.tenant_id, j.kind, j.queue, j.priority,
     w.state, coalesce(w.attempt, a.attempt, 0::smallint), coalesce(w.max_attempts, j.max_attempts),
@@ -22,5 +21,3 @@ as $$
   where j.job_id = any(p_jobs) and j.tenant_id = p_tenant
   order by j.job_id desc
 $$;
-
-revoke all on function leasehold.view_jobs_briefly(uuid, uuid[]) from public;

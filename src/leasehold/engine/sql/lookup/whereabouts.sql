@@ -1,11 +1,12 @@
 -- Where these jobs are, for whoever has just their ids: see whereabouts_at. Of one that is gone there is no row.
+-- internal
+-- settings: none
 create or replace function leasehold.whereabouts(p_jobs uuid[])
 returns table (
   job_id uuid, place text, state text, attempt smallint, max_attempts smallint, events integer, until timestamptz,
   started_at timestamptz, cancel_requested boolean
 )
-language sql stable
-as $$
+language sql stable as $$
   select j.job_id, w.*
   from unnest(p_jobs) u(job_id)
   cross join lateral (
@@ -16,5 +17,3 @@ as $$
   ) j
   cross join lateral leasehold.whereabouts_at(j.job_id, j.queue, j.priority, j.pass) w
 $$;
-
-revoke all on function leasehold.whereabouts(uuid[]) from public;

@@ -3,13 +3,14 @@
 --
 -- events is the number of the job's newest event; until, when what it waits for comes or is given up. Plain SQL without
 -- settings, so that it is inlined into its caller.
+-- internal
+-- settings: none
 create or replace function leasehold.whereabouts_at(p_job uuid, p_queue text, p_priority smallint, p_pass bigint)
 returns table (
   place text, state text, attempt smallint, max_attempts smallint, events integer, until timestamptz, started_at timestamptz,
   cancel_requested boolean
 )
-language sql stable
-as $$
+language sql stable as $$
   select w.* from (
     select 'outcome', o.state, null::smallint, null::smallint, o.seq, null::timestamptz, null::timestamptz, false
     from leasehold.outcome o where o.job_id = p_job
@@ -37,5 +38,3 @@ as $$
     limit 1
   ) w
 $$;
-
-revoke all on function leasehold.whereabouts_at(uuid, text, smallint, bigint) from public;

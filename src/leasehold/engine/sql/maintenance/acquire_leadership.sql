@@ -1,9 +1,8 @@
 -- Take or keep a duty for a while: true for the one worker that has it. Two with the same duty would harm nothing, so
 -- this saves work, not correctness.
-create or replace function leasehold.take_duty(p_duty text, p_worker uuid, p_seconds double precision) returns boolean
-language plpgsql security definer
-set search_path = pg_catalog, pg_temp
-as $$
+-- for: worker
+create or replace function leasehold.acquire_leadership(p_duty text, p_worker uuid, p_seconds double precision) returns boolean
+language plpgsql as $$
 declare
   v_now timestamptz := leasehold.now();
 begin
@@ -13,6 +12,3 @@ begin
   return found;
 end
 $$;
-
-revoke all on function leasehold.take_duty(text, uuid, double precision) from public;
-grant execute on function leasehold.take_duty(text, uuid, double precision) to leasehold_worker;

@@ -1,10 +1,9 @@
 -- The numbers of the installation at one moment, for Prometheus: names and labels as in docs/reference/metrics.md. Every
 -- read is bounded or small, so that it may be asked every few seconds; the history itself is never read.
-create or replace function leasehold.metrics() returns table (metric text, labels jsonb, value double precision)
-language sql stable security definer
-set search_path = pg_catalog, pg_temp
-set enable_seqscan = off set jit = off
-as $$
+-- for: operator
+-- settings: index
+create or replace function leasehold.collect_metrics() returns table (metric text, labels jsonb, value double precision)
+language sql stable as $$
   with moment as materialized (select leasehold.now() as now),
   queues as materialized (select * from leasehold.list_queues()),
   -- In a step of its own: inline the floor would be a filter, and the scan would walk everything below it.
@@ -88,6 +87,3 @@ as $$
     values ('ready', 'leasehold.ready'::regclass), ('lease', 'leasehold.lease'), ('deferred', 'leasehold.deferred')
   ) t(name, id)
 $$;
-
-revoke all on function leasehold.metrics() from public;
-grant execute on function leasehold.metrics() to leasehold_operator;

@@ -1,10 +1,9 @@
 -- Facts for `leasehold doctor`, as one JSON object. Of other sessions it tells who and how long, never what they ask. A
 -- transaction older than p_old_s seconds is told of.
-create or replace function leasehold.examine(p_old_s double precision) returns jsonb
-language sql stable security definer
-set search_path = pg_catalog, pg_temp
-set jit = off
-as $$
+-- for: operator
+-- settings: no jit
+create or replace function leasehold.diagnose(p_old_s double precision) returns jsonb
+language sql stable as $$
   with moment as materialized (select leasehold.now() as now)
   select jsonb_build_object(
     'server', current_setting('server_version'),
@@ -73,6 +72,3 @@ as $$
     )
   )
 $$;
-
-revoke all on function leasehold.examine(double precision) from public;
-grant execute on function leasehold.examine(double precision) to leasehold_operator;

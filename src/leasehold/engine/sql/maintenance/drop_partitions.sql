@@ -1,9 +1,9 @@
 -- Drop the days that are older than p_days; returns how many. A job that still waits or runs is never dropped: it moves
 -- to the default partition, with its attempts and events, under its own id.
 -- It gives up before the second after which PostgreSQL breaks a deadlock: the victim would be whoever reads.
+-- for: worker, operator
 create or replace function leasehold.drop_partitions(p_days integer default 90) returns integer
-language plpgsql security definer
-set search_path = pg_catalog, pg_temp
+language plpgsql
 set lock_timeout = '500ms'
 as $$
 declare
@@ -20,8 +20,8 @@ begin
     foreach v_parent in array c_parents loop
       execute format('alter table leasehold.%I detach partition leasehold.%I', v_parent, v_parent || to_char(v_day, '_YYYYMMDD'));
     end loop;
-    v_live := leasehold.live_jobs(
-      leasehold.first_id(v_day::timestamp at time zone 'UTC'), leasehold.first_id((v_day + 1)::timestamp at time zone 'UTC')
+    v_live := leasehold.unfinished_jobs(
+      leasehold.first_id_of_day(v_day::timestamp at time zone 'UTC'), leasehold.first_id_of_day((v_day + 1)::timestamp at time zone 'UTC')
     );
     foreach v_parent in array c_parents loop
       execute format(
@@ -35,6 +35,3 @@ begin
   return v_dropped;
 end
 $$;
-
-revoke all on function leasehold.drop_partitions(integer) from public;
-grant execute on function leasehold.drop_partitions(integer) to leasehold_worker, leasehold_operator;

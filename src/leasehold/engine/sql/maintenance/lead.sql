@@ -4,15 +4,13 @@
 -- due: what has something to do now, by name. next_s: seconds until the next moment at which something is due (null: none is
 -- known). queues, passes: where jobs wait that some worker could take, and whose turn is next there. is_behind: a floor can be
 -- raised. Gates are due a little before their time, for whoever rings them looks at the moment itself.
+-- for: worker
+-- settings: hot
 create or replace function leasehold.lead(
   p_worker uuid, p_seconds double precision,
   out leads boolean, out due text[], out next_s double precision, out queues text[], out passes bigint[], out is_behind boolean
 )
-language plpgsql security definer
-set search_path = pg_catalog, pg_temp
-set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-set enable_indexscan = on set enable_nestloop = on set jit = off set plan_cache_mode = force_generic_plan
-as $$
+language plpgsql as $$
 declare
   v_now   timestamptz := leasehold.now();
   v_until timestamptz;
@@ -22,7 +20,7 @@ begin
   leads := coalesce(v_until > v_now + make_interval(secs => p_seconds * 2 / 3), false);
   if not leads then  -- written now and then only: an idle system writes little
     if not exists (select from leasehold.duty where duty = 'leader' and worker_id <> p_worker and until >= v_now) then
-      leads := leasehold.take_duty('leader', p_worker, p_seconds);
+      leads := leasehold.acquire_leadership('leader', p_worker, p_seconds);
     end if;
     if not leads then
       return;
@@ -30,24 +28,24 @@ begin
   end if;
 
   due := array_remove(array[
-    case when exists (select from leasehold.deferred where run_at <= v_now) then 'promote' end,
+    case when exists (select from leasehold.deferred where run_at <= v_now) then 'dispatch due jobs' end,
     case when exists (select from leasehold.schedule where not paused and next_at <= v_now) then 'fire schedules' end,
     case when exists (select from leasehold.news) or exists (select from leasehold.unsettled) or exists (select from leasehold.stop)
       or exists (select from leasehold.waiting where until <= v_now)
       or exists (select from leasehold.flow where state = 'running' and deadline <= v_now)
       or exists (select from leasehold.signal) and exists (select from leasehold.waiting where what = 'signal')
-      then 'tend flows' end,
-    case when exists (select from leasehold.parked) then 'unpark' end,
+      then 'advance flows' end,
+    case when exists (select from leasehold.parked) then 'release held jobs' end,
     -- Who was silent itself, as after a freeze or a jump of the clock, does not judge others before it has beaten.
     case when exists (
       select from leasehold.worker where ended_at is null and beat_at < v_now - make_interval(secs => lease_s)
     ) and exists (
       select from leasehold.worker where worker_id = p_worker and beat_at >= v_now - make_interval(secs => lease_s)
-    ) then 'reap' end,
+    ) then 'rescue silent workers' end,
     case when exists (
       select from leasehold.endpoint e where e.state = 'enabled'
         and exists (select from leasehold.delivery d where d.endpoint_id = e.endpoint_id and d.job_id is null and d.state = 'pending')
-    ) then 'collect' end,
+    ) then 'collect job events' end,
     case when exists (select from leasehold.gate_bell where at <= v_now + interval '1 s') then 'ring gates' end
   ], null);
 
@@ -81,6 +79,3 @@ begin
   ) served;
 end
 $$;
-
-revoke all on function leasehold.lead(uuid, double precision) from public;
-grant execute on function leasehold.lead(uuid, double precision) to leasehold_worker;

@@ -3,9 +3,9 @@
 -- A day whose jobs already stand in the default partition (nobody made partitions for days) is left there: moving them
 -- would need a long lock. The default partition serves them until retention removes them.
 -- It gives up before the second after which PostgreSQL breaks a deadlock: the victim would be whoever reads.
+-- for: worker, operator
 create or replace function leasehold.make_partitions(p_days_ahead integer default 3) returns integer
-language plpgsql security definer
-set search_path = pg_catalog, pg_temp
+language plpgsql
 set lock_timeout = '500ms'
 as $$
 declare
@@ -20,8 +20,8 @@ begin
   perform pg_advisory_xact_lock(7506);
   for v_day in select d from generate_series(v_today, v_today + p_days_ahead, interval '1 day') d loop
     continue when exists (select from leasehold.day where day = v_day);
-    v_from := leasehold.first_id(v_day::timestamp at time zone 'UTC');
-    v_to := leasehold.first_id((v_day + 1)::timestamp at time zone 'UTC');
+    v_from := leasehold.first_id_of_day(v_day::timestamp at time zone 'UTC');
+    v_to := leasehold.first_id_of_day((v_day + 1)::timestamp at time zone 'UTC');
     continue when exists (select from leasehold.job_default where job_id >= v_from and job_id < v_to);
     foreach v_parent in array c_parents loop
       -- made apart and then attached: that takes a lighter lock on the parent than "partition of" would
@@ -37,6 +37,3 @@ begin
   return v_made;
 end
 $$;
-
-revoke all on function leasehold.make_partitions(integer) from public;
-grant execute on function leasehold.make_partitions(integer) to leasehold_worker, leasehold_operator;

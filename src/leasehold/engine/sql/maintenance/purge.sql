@@ -2,12 +2,11 @@
 -- their jobs; keys, answers, tickets, sessions, login links and invitations when their time is over; selections that nobody
 -- began after an hour; gates after three idle days; ended workers, jobs of the default partition, unique keys, bodies and
 -- audit with the history.
+-- for: worker, operator
+-- settings: no jit
 create or replace function leasehold.purge(p_history_days integer default 90, p_result_days integer default 7, p_limit integer default 5000)
 returns integer
-language plpgsql security definer
-set search_path = pg_catalog, pg_temp
-set jit = off
-as $$
+language plpgsql as $$
 declare
   v_now   timestamptz := leasehold.now();
   v_old   timestamptz := v_now - make_interval(days => p_history_days);
@@ -50,8 +49,8 @@ begin
     select day from leasehold.day
     where not results_purged and day < (v_now at time zone 'UTC')::date - p_result_days order by day limit 100 for update skip locked
   loop
-    v_from := leasehold.first_id(v_day::timestamp at time zone 'UTC');
-    v_to := leasehold.first_id((v_day + 1)::timestamp at time zone 'UTC');
+    v_from := leasehold.first_id_of_day(v_day::timestamp at time zone 'UTC');
+    v_to := leasehold.first_id_of_day((v_day + 1)::timestamp at time zone 'UTC');
     update leasehold.outcome set result = null, result_ref = null where job_id in (
       select job_id from leasehold.outcome
       where job_id >= v_from and job_id < v_to and (result is not null or result_ref is not null)
@@ -64,7 +63,7 @@ begin
     get diagnostics v_n = row_count; v_total := v_total + v_n;
     -- The day is that of the enqueue: a job that ran much later still has its result, or does not have one yet.
     update leasehold.day set results_purged = true
-    where day = v_day and leasehold.live_jobs(v_from, v_to) = '{}' and not exists (
+    where day = v_day and leasehold.unfinished_jobs(v_from, v_to) = '{}' and not exists (
       select from leasehold.outcome
       where job_id >= v_from and job_id < v_to and (result is not null or result_ref is not null)
     );
@@ -73,7 +72,7 @@ begin
 
   v_jobs := array(
     select d.job_id from leasehold.job_default d
-    where d.job_id < leasehold.first_id(v_old) and exists (select from leasehold.outcome o where o.job_id = d.job_id and o.finished_at < v_old)
+    where d.job_id < leasehold.first_id_of_day(v_old) and exists (select from leasehold.outcome o where o.job_id = d.job_id and o.finished_at < v_old)
     limit p_limit
   );
   delete from leasehold.event where job_id = any(v_jobs);
@@ -84,7 +83,7 @@ begin
 
   delete from leasehold.unique_job where ctid = any(array(
     select u.ctid from leasehold.unique_job u
-    where u.job_id < leasehold.first_id(v_old) and not exists (
+    where u.job_id < leasehold.first_id_of_day(v_old) and not exists (
       select from leasehold.job j where j.job_id = u.job_id and not exists (select from leasehold.outcome o where o.job_id = j.job_id)
     )
     limit p_limit for update skip locked
@@ -95,14 +94,11 @@ begin
   );
   get diagnostics v_n = row_count; v_total := v_total + v_n;
   delete from leasehold.audit where audit_id in (
-    select audit_id from leasehold.audit where audit_id < leasehold.first_id(v_old) order by audit_id limit p_limit for update skip locked
+    select audit_id from leasehold.audit where audit_id < leasehold.first_id_of_day(v_old) order by audit_id limit p_limit for update skip locked
   );
   get diagnostics v_n = row_count; v_total := v_total + v_n;
   delete from leasehold.stat where minute < v_old - interval '1 year';
   get diagnostics v_n = row_count; v_total := v_total + v_n;
-  return v_total + leasehold.purge_bodies(v_old, p_limit);
+  return v_total + leasehold.purge_blobs(v_old, p_limit);
 end
 $$;
-
-revoke all on function leasehold.purge(integer, integer, integer) from public;
-grant execute on function leasehold.purge(integer, integer, integer) to leasehold_worker, leasehold_operator;

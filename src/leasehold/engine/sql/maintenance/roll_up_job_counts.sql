@@ -1,10 +1,9 @@
 -- Fill stat for the minutes that ended since the last call, and the two before them once more (an attempt's end may be
 -- committed a little after its time). Charts read stat, never the history.
-create or replace function leasehold.roll_up() returns integer
-language plpgsql security definer
-set search_path = pg_catalog, pg_temp
-set jit = off
-as $$
+-- for: worker
+-- settings: no jit
+create or replace function leasehold.roll_up_job_counts() returns integer
+language plpgsql as $$
 declare
   v_to   timestamptz := date_trunc('minute', leasehold.now());
   v_from timestamptz;
@@ -26,6 +25,3 @@ begin
   return v_n;
 end
 $$;
-
-revoke all on function leasehold.roll_up() from public;
-grant execute on function leasehold.roll_up() to leasehold_worker;

@@ -1,9 +1,8 @@
 -- The jobs of a range of ids that wait or run, and all steps of flows that have not ended. It reads all of ready: rows that are
 -- placed are in no index of jobs.
-create or replace function leasehold.live_jobs(p_from uuid, p_to uuid) returns uuid[]
-language sql stable
-set search_path = pg_catalog, pg_temp
-as $$
+-- internal
+create or replace function leasehold.unfinished_jobs(p_from uuid, p_to uuid) returns uuid[]
+language sql stable as $$
   select array(
     select job_id from leasehold.ready where job_id >= p_from and job_id < p_to
     union select job_id from leasehold.parked where job_id >= p_from and job_id < p_to
@@ -16,5 +15,3 @@ as $$
     union select job_id from leasehold.lease where job_id >= p_from and job_id < p_to
   )
 $$;
-
-revoke all on function leasehold.live_jobs(uuid, uuid) from public;

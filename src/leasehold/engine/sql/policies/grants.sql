@@ -5,10 +5,6 @@
 --
 -- Policies that are there are left alone: to make them anew would shut everybody out for a moment. Whoever changes a
 -- policy drops the old one in a file of tables.
-alter default privileges for role leasehold_owner revoke execute on functions from public;
-revoke all on schema leasehold from public;
-grant usage on schema leasehold to leasehold_api, leasehold_worker, leasehold_operator, leasehold_readonly;
-
 do $$
 declare
   v_table text;

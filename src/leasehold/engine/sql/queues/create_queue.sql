@@ -1,9 +1,8 @@
 -- Make a queue with its four lanes, unless it is there. Programs and workers do it for the queues their handlers name.
 -- The only DDL at run time, with the partitions: two sequences for each lane.
+-- for: api, worker, operator
 create or replace function leasehold.create_queue(p_queue text) returns void
-language plpgsql security definer
-set search_path = pg_catalog, pg_temp
-as $$
+language plpgsql as $$
 declare
   v_lane integer;
 begin
@@ -33,6 +32,3 @@ exception when check_violation then
     using errcode = 'LH400', hint = 'lower-case letters, digits, _ . - and at most 63 characters';
 end
 $$;
-
-revoke all on function leasehold.create_queue(text) from public;
-grant execute on function leasehold.create_queue(text) to leasehold_api, leasehold_worker, leasehold_operator;

@@ -1,9 +1,8 @@
 -- All queues with what waits and runs in them, counted up to a bound.
+-- for: operator
 create or replace function leasehold.list_queues(p_bound integer default 10000)
 returns table (queue text, paused boolean, queued bigint, scheduled bigint, running bigint)
-language sql stable security definer
-set search_path = pg_catalog, pg_temp
-as $$
+language sql stable as $$
   select
     q.queue, q.paused,
     (select count(*) from (select from leasehold.ready r where r.lane = any(l.lanes) and r.attempt >= 0 limit p_bound) x)
@@ -16,6 +15,3 @@ as $$
   cross join lateral (select array_agg(lane) as lanes from leasehold.lane where lane.queue = q.queue) l
   order by q.queue
 $$;
-
-revoke all on function leasehold.list_queues(integer) from public;
-grant execute on function leasehold.list_queues(integer) to leasehold_operator;

@@ -1,9 +1,8 @@
 -- Keep what jobs of these kinds (an object: kind → options) are like unless an enqueue says otherwise. p_newer: these
 -- options replace those that are known; else only kinds that are not known are added.
+-- internal
 create or replace function leasehold.put_kinds(p_kinds jsonb, p_newer boolean) returns void
-language plpgsql
-set search_path = pg_catalog, pg_temp
-as $$
+language plpgsql as $$
 begin
   if not p_newer and not exists (
     select from jsonb_object_keys(p_kinds) k(name) where not exists (select from leasehold.kind where kind = name)
@@ -23,5 +22,3 @@ begin
   end if;
 end
 $$;
-
-revoke all on function leasehold.put_kinds(jsonb, boolean) from public;

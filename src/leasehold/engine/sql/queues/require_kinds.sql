@@ -2,10 +2,9 @@
 -- ever. Known is what a program has told of, and what a remote worker of this tenant or of the installation handles. Where no
 -- kind is known, no worker has ever started, and everything is accepted. Returns those that are known for every tenant: a
 -- server need not ask for them again.
+-- for: api
 create or replace function leasehold.require_kinds(p_kinds text[]) returns text[]
-language plpgsql stable security definer
-set search_path = pg_catalog, pg_temp
-as $$
+language plpgsql stable as $$
 declare
   v_tenant uuid := leasehold.current_tenant();
   v_known  text[] := array(select kind from leasehold.kind where kind = any(p_kinds));
@@ -34,6 +33,3 @@ begin
   );
 end
 $$;
-
-revoke all on function leasehold.require_kinds(text[]) from public;
-grant execute on function leasehold.require_kinds(text[]) to leasehold_api;

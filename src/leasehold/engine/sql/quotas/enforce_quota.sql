@@ -1,9 +1,10 @@
 -- For tables of packs: after each insert, refuse what is above the quota that the trigger names.
 --   create trigger quota after insert on pack.note referencing new table as made
---     for each statement execute function leasehold.keep_quota('notes.notes');
-create or replace function leasehold.keep_quota() returns trigger
-language plpgsql security definer
-set search_path = pg_catalog, pg_temp
+--     for each statement execute function leasehold.enforce_quota('notes.notes');
+-- internal
+create or replace function leasehold.enforce_quota() returns trigger
+language plpgsql
+security definer
 as $$
 declare
   v_tenant uuid;
@@ -20,5 +21,3 @@ begin
   return null;
 end
 $$;
-
-revoke all on function leasehold.keep_quota() from public;

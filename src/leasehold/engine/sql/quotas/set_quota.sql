@@ -1,8 +1,7 @@
 -- Let a tenant have so many of a thing; null: as many as are usual. What it has already stays. Logged.
+-- for: operator
 create or replace function leasehold.set_quota(p_tenant uuid, p_what text, p_most integer) returns void
-language plpgsql security definer
-set search_path = pg_catalog, pg_temp
-as $$
+language plpgsql as $$
 begin
   if not exists (select from leasehold.quota where what = p_what) then
     raise exception 'there is no quota of %', quote_nullable(p_what)
@@ -20,6 +19,3 @@ begin
   perform leasehold.log_action(p_tenant, 'tenant.quota', p_tenant::text, jsonb_build_object('what', p_what, 'most', p_most));
 end
 $$;
-
-revoke all on function leasehold.set_quota(uuid, text, integer) from public;
-grant execute on function leasehold.set_quota(uuid, text, integer) to leasehold_operator;

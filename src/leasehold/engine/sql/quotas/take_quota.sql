@@ -1,9 +1,8 @@
 -- How many of a thing the tenant may have. Until the transaction ends nobody else makes one for it, so that what is counted
 -- after this call is still true when the caller adds to it. A null tenant is the installation, which has the usual number.
+-- internal
 create or replace function leasehold.take_quota(p_tenant uuid, p_what text) returns integer
-language plpgsql
-set search_path = pg_catalog, pg_temp
-as $$
+language plpgsql as $$
 begin
   perform pg_advisory_xact_lock(7532, hashtext(p_what || coalesce(p_tenant::text, '')));
   return (
@@ -14,5 +13,3 @@ begin
   );
 end
 $$;
-
-revoke all on function leasehold.take_quota(uuid, text) from public;

@@ -3,20 +3,19 @@
 -- outcome if it has ended.
 --
 -- A job moves between tables while we look, so we look again until we find it.
+-- for: api, worker
+-- settings: index
 create or replace function leasehold.cancel(p_job uuid, p_reason text default null) returns text
-language plpgsql security definer
-set search_path = pg_catalog, pg_temp
-set enable_seqscan = off set jit = off
-as $$
+language plpgsql as $$
 declare
-  v_tenant uuid := (leasehold.own_job(p_job)).tenant_id;
+  v_tenant uuid := (leasehold.require_job(p_job)).tenant_id;
   v_taken  leasehold.parked;
   v_state  text;
 begin
   perform leasehold.log_action(v_tenant, 'job.cancel', p_job::text, jsonb_build_object('reason', p_reason));
 
   for v_try in 1..100 loop
-    v_taken := leasehold.take_waiting(p_job);
+    v_taken := leasehold.remove_waiting_job(p_job);
     if v_taken.job_id is null then
       delete from leasehold.waiting where job_id = p_job and what <> 'parents'
       returning tenant_id, job_id, lane, attempt, max_attempts, events, true into v_taken;
@@ -28,7 +27,7 @@ begin
         jsonb_build_object('type', 'Canceled', 'message', coalesce(p_reason, 'canceled before it started')), v_taken.events + 1
       );
       if v_taken.bound then
-        perform leasehold.leave_flows(array[p_job]);
+        perform leasehold.update_flow_of_ended_jobs(array[p_job]);
       end if;
       return 'canceled';
     end if;
@@ -51,6 +50,3 @@ begin
   raise exception 'job % keeps moving', p_job using errcode = 'LH409', hint = 'try again';
 end
 $$;
-
-revoke all on function leasehold.cancel(uuid, text) from public;
-grant execute on function leasehold.cancel(uuid, text) to leasehold_api, leasehold_worker;

@@ -1,12 +1,10 @@
 -- Put deferred jobs whose time has come into their lanes. First runs are charged to their tenant like an enqueue (or
 -- "run_at = in a second" would be a way around fairness); what had its turn before goes right behind the clock. A job of a
 -- group that has no place in it lines up, and only its bell goes into the lane.
-create or replace function leasehold.promote(p_limit integer) returns integer
-language plpgsql security definer
-set search_path = pg_catalog, pg_temp
-set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-set enable_indexscan = on set enable_nestloop = on set jit = off set plan_cache_mode = force_generic_plan
-as $$
+-- for: worker
+-- settings: hot
+create or replace function leasehold.dispatch_due_jobs(p_limit integer) returns integer
+language plpgsql as $$
 declare
   v_promoted integer;
   v_rows     tid[];
@@ -70,6 +68,3 @@ begin
   return v_promoted;
 end
 $$;
-
-revoke all on function leasehold.promote(integer) from public;
-grant execute on function leasehold.promote(integer) to leasehold_worker;

@@ -2,15 +2,14 @@
 -- Whoever looks at it now and then changes it knows that nothing came in between.
 --
 -- It may go on while we look, so we look again until we find it.
+-- for: api
+-- settings: index
 create or replace function leasehold.lock_job(p_job uuid) returns void
-language plpgsql security definer
-set search_path = pg_catalog, pg_temp
-set enable_seqscan = off set jit = off
-as $$
+language plpgsql as $$
 begin
-  perform leasehold.own_job(p_job);
+  perform leasehold.require_job(p_job);
   for v_try in 1..100 loop
-    if leasehold.lock_waiting(p_job) then return; end if;
+    if leasehold.lock_waiting_job(p_job) then return; end if;
     perform from leasehold.lease where job_id = p_job for update;
     if found then return; end if;
     perform from leasehold.outcome where job_id = p_job for update;
@@ -19,6 +18,3 @@ begin
   raise exception 'job % keeps moving', p_job using errcode = 'LH409', hint = 'try again';
 end
 $$;
-
-revoke all on function leasehold.lock_job(uuid) from public;
-grant execute on function leasehold.lock_job(uuid) to leasehold_api;

@@ -2,9 +2,9 @@
 --
 -- A job moves between tables while we look, so we look again until we find it. Whoever moves it now is waited for: passed
 -- over, a job that is on its way from one table to another would seem to wait nowhere.
-create or replace function leasehold.lock_waiting(p_job uuid) returns boolean
+-- internal
+create or replace function leasehold.lock_waiting_job(p_job uuid) returns boolean
 language plpgsql
-set search_path = pg_catalog, pg_temp
 set enable_seqscan = off set enable_bitmapscan = off set jit = off
 as $$
 begin
@@ -28,5 +28,3 @@ begin
   raise exception 'job % keeps moving', p_job using errcode = 'LH409', hint = 'try again';
 end
 $$;
-
-revoke all on function leasehold.lock_waiting(uuid) from public;

@@ -1,10 +1,9 @@
 -- Take a job out of wherever it waits; null when it waits nowhere. (A parked row has just what all of them share.) It gives
 -- its place in a group back; a bell that it leaves behind finds nobody.
-create or replace function leasehold.take_waiting(p_job uuid) returns leasehold.parked
-language plpgsql
-set search_path = pg_catalog, pg_temp
-set enable_seqscan = off set jit = off
-as $$
+-- internal
+-- settings: index
+create or replace function leasehold.remove_waiting_job(p_job uuid) returns leasehold.parked
+language plpgsql as $$
 declare
   v_taken leasehold.parked;
 begin
@@ -31,5 +30,3 @@ begin
   return v_taken;
 end
 $$;
-
-revoke all on function leasehold.take_waiting(uuid) from public;

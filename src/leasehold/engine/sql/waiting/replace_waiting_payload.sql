@@ -1,19 +1,16 @@
--- Until now a gate did not depend on the payload.
-drop function if exists leasehold.change_waiting(leasehold.job, jsonb, timestamptz);
-
 -- Give a job that waits another payload, and another time to run and another gate unless those are null. False: it runs,
 -- or has ended. With another gate it leaves the line that it waits in.
-create or replace function leasehold.change_waiting(
+-- internal
+create or replace function leasehold.replace_waiting_payload(
   p_job leasehold.job, p_payload jsonb, p_run_at timestamptz, p_gate text
 ) returns boolean
 language plpgsql
-set search_path = pg_catalog, pg_temp
 set enable_seqscan = off set enable_bitmapscan = off set jit = off set lock_timeout = '5s'
 as $$
 declare
   v_other_gate boolean := p_gate <> coalesce(p_job.gate, '');
 begin
-  if not leasehold.lock_waiting(p_job.job_id) then
+  if not leasehold.lock_waiting_job(p_job.job_id) then
     return false;
   end if;
   update leasehold.job
@@ -26,9 +23,9 @@ begin
   update leasehold.ready set kind = null, payload = null  -- its copy is out of date
   where ctid = (select spot from leasehold.ready_of(p_job.job_id));
   if p_run_at is not null then
-    perform leasehold.defer_waiting(p_job.job_id, p_run_at);
+    perform leasehold.reschedule_waiting_job(p_job.job_id, p_run_at);
   elsif v_other_gate and not exists (select from leasehold.deferred where job_id = p_job.job_id) then
-    perform leasehold.defer_waiting(p_job.job_id, leasehold.now());
+    perform leasehold.reschedule_waiting_job(p_job.job_id, leasehold.now());
   end if;
   if v_other_gate then
     update leasehold.deferred set bound = true where job_id = p_job.job_id;
@@ -39,5 +36,3 @@ exception when lock_not_available then
     using errcode = 'LH409', hint = 'try again in a moment';
 end
 $$;
-
-revoke all on function leasehold.change_waiting(leasehold.job, jsonb, timestamptz, text) from public;

@@ -1,9 +1,8 @@
 -- Take the outcome of a job that did not succeed away, and keep its story: what a retry needs to go on from there.
-create or replace function leasehold.revive(p_job uuid) returns table (job_id uuid, lane integer, attempt smallint, budget smallint, events integer)
-language plpgsql
-set search_path = pg_catalog, pg_temp
-set enable_seqscan = off set jit = off
-as $$
+-- internal
+-- settings: index
+create or replace function leasehold.requeue_ended_job(p_job uuid) returns table (job_id uuid, lane integer, attempt smallint, budget smallint, events integer)
+language plpgsql as $$
 #variable_conflict use_column
 declare
   v_ended leasehold.outcome;
@@ -29,5 +28,3 @@ begin
     from leasehold.job j join leasehold.lane l on l.queue = j.queue and l.priority = j.priority where j.job_id = p_job;
 end
 $$;
-
-revoke all on function leasehold.revive(uuid) from public;

@@ -1,8 +1,7 @@
 -- A job of the current tenant; LH404 for one that is another's or never was.
-create or replace function leasehold.own_job(p_job uuid) returns leasehold.job
-language plpgsql stable
-set search_path = pg_catalog, pg_temp
-as $$
+-- internal
+create or replace function leasehold.require_job(p_job uuid) returns leasehold.job
+language plpgsql stable as $$
 declare
   v_tenant uuid := leasehold.current_tenant();
   v_job    leasehold.job;
@@ -14,5 +13,3 @@ begin
   return v_job;
 end
 $$;
-
-revoke all on function leasehold.own_job(uuid) from public;

@@ -1,20 +1,19 @@
 -- Move a waiting job to another time; a job that has ended is retried at that time.
 --
 -- A job moves between tables while we look, so we look again until we find it.
+-- for: api, worker
+-- settings: index
 create or replace function leasehold.reschedule(p_job uuid, p_run_at timestamptz) returns text
-language plpgsql security definer
-set search_path = pg_catalog, pg_temp
-set enable_seqscan = off set jit = off
-as $$
+language plpgsql as $$
 declare
-  v_tenant uuid := (leasehold.own_job(p_job)).tenant_id;
+  v_tenant uuid := (leasehold.require_job(p_job)).tenant_id;
 begin
   if p_run_at is null or p_run_at > leasehold.now() + interval '10 years' then
     raise exception 'run_at % is not a time within ten years', p_run_at using errcode = 'LH400';
   end if;
 
   for v_try in 1..100 loop
-    if leasehold.defer_waiting(p_job, p_run_at) then
+    if leasehold.reschedule_waiting_job(p_job, p_run_at) then
       perform leasehold.log_action(v_tenant, 'job.reschedule', p_job::text, jsonb_build_object('run_at', p_run_at));
       return 'scheduled';
     end if;
@@ -31,6 +30,3 @@ begin
   raise exception 'job % keeps moving', p_job using errcode = 'LH409', hint = 'try again';
 end
 $$;
-
-revoke all on function leasehold.reschedule(uuid, timestamptz) from public;
-grant execute on function leasehold.reschedule(uuid, timestamptz) to leasehold_api, leasehold_worker;

@@ -1,11 +1,10 @@
 -- Let a job that waits, and whose row is locked or was just found, wait until another time. False: it waits nowhere.
-create or replace function leasehold.defer_waiting(p_job uuid, p_run_at timestamptz) returns boolean
-language plpgsql
-set search_path = pg_catalog, pg_temp
-set enable_seqscan = off set jit = off
-as $$
+-- internal
+-- settings: index
+create or replace function leasehold.reschedule_waiting_job(p_job uuid, p_run_at timestamptz) returns boolean
+language plpgsql as $$
 declare
-  v_taken leasehold.parked := leasehold.take_waiting(p_job);
+  v_taken leasehold.parked := leasehold.remove_waiting_job(p_job);
 begin
   if v_taken.job_id is null then
     return false;
@@ -20,5 +19,3 @@ begin
   return true;
 end
 $$;
-
-revoke all on function leasehold.defer_waiting(uuid, timestamptz) from public;

@@ -1,11 +1,10 @@
 -- Give a job that ended as failed, dead or canceled a new budget of attempts, now or at p_run_at. Logged.
+-- for: api, worker
+-- settings: index
 create or replace function leasehold.retry(p_job uuid, p_run_at timestamptz default null) returns text
-language plpgsql security definer
-set search_path = pg_catalog, pg_temp
-set enable_seqscan = off set jit = off
-as $$
+language plpgsql as $$
 declare
-  v_job     leasehold.job := leasehold.own_job(p_job);
+  v_job     leasehold.job := leasehold.require_job(p_job);
   v_tenant  uuid := v_job.tenant_id;
   v_was     text;
   v_again   record;
@@ -15,10 +14,10 @@ begin
       using errcode = 'LH409', hint = format('leasehold flows retry %s', (select flow_id from leasehold.step where job_id = p_job));
   end if;
   if v_job.unique_key is not null then
-    perform leasehold.claim_unique(v_job);
+    perform leasehold.take_over_unique_key(v_job);
   end if;
   select state into v_was from leasehold.outcome where job_id = p_job;
-  select * into v_again from leasehold.revive(p_job);
+  select * into v_again from leasehold.requeue_ended_job(p_job);
   if not found then
     raise exception 'job % is %, and only failed, dead and canceled jobs can be retried', p_job, leasehold.state_of(p_job)
       using errcode = 'LH409';
@@ -32,6 +31,3 @@ begin
   return 'scheduled';
 end
 $$;
-
-revoke all on function leasehold.retry(uuid, timestamptz) from public;
-grant execute on function leasehold.retry(uuid, timestamptz) to leasehold_api, leasehold_worker;

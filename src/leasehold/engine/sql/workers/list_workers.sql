@@ -1,12 +1,11 @@
 -- The workers that are alive, and those that ended within the last hour.
+-- for: operator
 create or replace function leasehold.list_workers()
 returns table (
   worker_id uuid, name text, version text, queues text[], kinds text[], slots integer, running bigint,
   lease_s real, started_at timestamptz, beat_at timestamptz, ended_at timestamptz
 )
-language sql stable security definer
-set search_path = pg_catalog, pg_temp
-as $$
+language sql stable as $$
   select
     w.worker_id, w.name, w.version, w.queues, w.kinds, w.slots,
     (select count(*) from leasehold.lease l where l.worker_id = w.worker_id),
@@ -15,6 +14,3 @@ as $$
   where w.ended_at is null or w.ended_at > leasehold.now() - interval '1 hour'
   order by w.ended_at nulls first, w.name, w.worker_id
 $$;
-
-revoke all on function leasehold.list_workers() from public;
-grant execute on function leasehold.list_workers() to leasehold_operator;

@@ -2,12 +2,11 @@
 -- are like is not for whoever happens to run them.
 --
 -- The bounds matter to others: the slots of all workers decide whether a tenant's running jobs are counted at every claim.
+-- internal
 create or replace function leasehold.put_worker(
   p_tenant uuid, p_key text, p_name text, p_version text, p_queues text[], p_kinds text[], p_slots integer, p_lease_s real
 ) returns uuid
-language plpgsql
-set search_path = pg_catalog, pg_temp
-as $$
+language plpgsql as $$
 declare
   c_most   constant integer := 100;
   v_now    timestamptz := leasehold.now();
@@ -35,5 +34,3 @@ begin
   return v_worker;
 end
 $$;
-
-revoke all on function leasehold.put_worker(uuid, text, text, text, text[], text[], integer, real) from public;

@@ -1,11 +1,10 @@
 -- A remote worker under a key of the installation introduces itself. It is granted jobs of every tenant, from queues that
 -- are there.
+-- for: operator
 create or replace function leasehold.register_operator_worker(
   p_key text, p_name text, p_version text, p_queues text[], p_kinds text[], p_slots integer, p_lease_s real
 ) returns uuid
-language plpgsql security definer
-set search_path = pg_catalog, pg_temp
-as $$
+language plpgsql as $$
 declare
   v_known text[] := array(select queue from leasehold.queue order by queue);
 begin
@@ -21,7 +20,3 @@ begin
   return leasehold.put_worker(null, p_key, p_name, p_version, coalesce(p_queues, v_known), p_kinds, p_slots, p_lease_s);
 end
 $$;
-
-revoke all on function leasehold.register_operator_worker(text, text, text, text[], text[], integer, real) from public;
-grant execute on function leasehold.register_operator_worker(text, text, text, text[], text[], integer, real)
-to leasehold_operator;

@@ -1,11 +1,10 @@
 -- A remote worker of the current tenant introduces itself under a key that names the queues it may work on (null: all of
 -- them). It will be granted jobs of this tenant, and no others.
+-- for: api
 create or replace function leasehold.register_own_worker(
   p_key text, p_name text, p_version text, p_queues text[], p_kinds text[], p_slots integer, p_lease_s real
 ) returns uuid
-language plpgsql security definer
-set search_path = pg_catalog, pg_temp
-as $$
+language plpgsql as $$
 declare
   v_tenant uuid := leasehold.current_tenant();
   v_queues text[];
@@ -21,6 +20,3 @@ begin
   return leasehold.put_worker(v_tenant, p_key, p_name, p_version, coalesce(p_queues, v_queues), p_kinds, p_slots, p_lease_s);
 end
 $$;
-
-revoke all on function leasehold.register_own_worker(text, text, text, text[], text[], integer, real) from public;
-grant execute on function leasehold.register_own_worker(text, text, text, text[], text[], integer, real) to leasehold_api;

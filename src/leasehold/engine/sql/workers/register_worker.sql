@@ -4,12 +4,11 @@
 -- The options of a worker that has just started replace those that are known: of two releases, the one that was started
 -- last is the newer. A worker that comes back after it was declared lost gives null for the options of its kinds: it is
 -- no newer than it was.
+-- for: worker
 create or replace function leasehold.register_worker(
   p_name text, p_version text, p_queues text[], p_kinds jsonb, p_slots integer, p_lease_s real
 ) returns uuid
-language plpgsql security definer
-set search_path = pg_catalog, pg_temp
-as $$
+language plpgsql as $$
 declare
   v_now    timestamptz := leasehold.now();
   v_worker uuid := leasehold.new_id(leasehold.micros(v_now));
@@ -24,6 +23,3 @@ begin
   return v_worker;
 end
 $$;
-
-revoke all on function leasehold.register_worker(text, text, text[], jsonb, integer, real) from public;
-grant execute on function leasehold.register_worker(text, text, text[], jsonb, integer, real) to leasehold_worker;

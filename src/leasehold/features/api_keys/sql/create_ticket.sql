@@ -1,20 +1,19 @@
 -- Keep a ticket for one stream of a job or a flow of the current tenant, or of the whole tenant where both are null, on behalf
 -- of one of its keys or of a person's session that acts in it.
+-- for: api
 create or replace function leasehold.create_ticket(
   p_digest bytea, p_job uuid, p_flow uuid, p_key_id text, p_seconds double precision default 60
 ) returns timestamptz
-language plpgsql security definer
-set search_path = pg_catalog, pg_temp
-as $$
+language plpgsql as $$
 declare
   v_tenant  uuid := leasehold.current_tenant();
   v_expires timestamptz := leasehold.now() + make_interval(secs => p_seconds);
 begin
   if p_job is not null then
-    perform leasehold.own_job(p_job);
+    perform leasehold.require_job(p_job);
   end if;
   if p_flow is not null then
-    perform leasehold.own_flow(p_flow);
+    perform leasehold.require_flow(p_flow);
   end if;
   insert into leasehold.ticket (digest, tenant_id, job_id, flow_id, key_id, session_id, expires_at)
   select p_digest, v_tenant, p_job, p_flow, key_id, null, v_expires
@@ -28,6 +27,3 @@ begin
   return v_expires;
 end
 $$;
-
-revoke all on function leasehold.create_ticket(bytea, uuid, uuid, text, double precision) from public;
-grant execute on function leasehold.create_ticket(bytea, uuid, uuid, text, double precision) to leasehold_api;

@@ -1,9 +1,8 @@
 -- Revoke a key of a tenant, or of the installation where the tenant is null; again changes nothing. Its tickets go with
 -- it. Logged.
+-- internal
 create or replace function leasehold.end_key(p_tenant uuid, p_key_id text) returns void
-language plpgsql
-set search_path = pg_catalog, pg_temp
-as $$
+language plpgsql as $$
 begin
   update leasehold.api_key set revoked_at = leasehold.now()
   where key_id = p_key_id and tenant_id is not distinct from p_tenant and revoked_at is null;
@@ -15,5 +14,3 @@ begin
   end if;
 end
 $$;
-
-revoke all on function leasehold.end_key(uuid, text) from public;

@@ -1,11 +1,10 @@
 -- Keep a new key of a tenant, or of the installation where the tenant is null. Logged.
+-- internal
 create or replace function leasehold.put_key(
   p_tenant uuid, p_key_id text, p_digest bytea, p_pepper_id text, p_name text, p_scopes text[], p_expires_at timestamptz,
   p_queues text[]
 ) returns leasehold.key_view
-language plpgsql
-set search_path = pg_catalog, pg_temp
-as $$
+language plpgsql as $$
 declare
   c_known constant text[] := array['jobs:read', 'jobs:write', 'work', 'admin', 'operator', 'metrics'];
   v_now   timestamptz := leasehold.now();
@@ -59,5 +58,3 @@ exception when check_violation then
   raise exception 'a key has a name of 1 to 100 characters' using errcode = 'LH400';
 end
 $$;
-
-revoke all on function leasehold.put_key(uuid, text, bytea, text, text, text[], timestamptz, text[]) from public;

@@ -1,10 +1,9 @@
 -- Use a ticket up: for whom and which job or flow it was, if it is still good and its key is, or its session. No row
 -- otherwise.
-create or replace function leasehold.take_ticket(p_digest bytea)
+-- for: api
+create or replace function leasehold.redeem_ticket(p_digest bytea)
 returns table (tenant_id uuid, job_id uuid, flow_id uuid, key_id text)
-language sql security definer
-set search_path = pg_catalog, pg_temp
-as $$
+language sql as $$
   with taken as (
     delete from leasehold.ticket where digest = p_digest returning *
   )
@@ -16,6 +15,3 @@ as $$
   from taken t cross join lateral leasehold.find_session(t.session_id) s
   where t.expires_at > leasehold.now() and s.is_live and s.tenant_id = t.tenant_id
 $$;
-
-revoke all on function leasehold.take_ticket(bytea) from public;
-grant execute on function leasehold.take_ticket(bytea) to leasehold_api;

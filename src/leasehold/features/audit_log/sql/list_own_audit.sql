@@ -1,12 +1,8 @@
 -- The newest entries of the current tenant's audit log, newest first; p_before is the last id of the page before.
+-- for: api, operator
 create or replace function leasehold.list_own_audit(p_before uuid default null, p_limit integer default 50) returns setof leasehold.audit
-language sql stable security definer
-set search_path = pg_catalog, pg_temp
-as $$
+language sql stable as $$
   select * from leasehold.audit
   where tenant_id = leasehold.current_tenant() and audit_id < coalesce(p_before, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
   order by audit_id desc limit least(p_limit, 1000)
 $$;
-
-revoke all on function leasehold.list_own_audit(uuid, integer) from public;
-grant execute on function leasehold.list_own_audit(uuid, integer) to leasehold_api, leasehold_operator;

@@ -1,8 +1,7 @@
 -- The bytes with this digest, of the current tenant. Another tenant's are as absent as those that never were.
+-- for: api, worker, readonly
 create or replace function leasehold.get_body(p_sha256 bytea) returns table (bytes bytea, media_type text, at timestamptz)
-language plpgsql stable security definer
-set search_path = pg_catalog, pg_temp
-as $$
+language plpgsql stable as $$
 #variable_conflict use_column
 declare
   v_tenant uuid := leasehold.current_tenant();
@@ -17,6 +16,3 @@ begin
   end if;
 end
 $$;
-
-revoke all on function leasehold.get_body(bytea) from public;
-grant execute on function leasehold.get_body(bytea) to leasehold_api, leasehold_worker, leasehold_readonly;

@@ -1,9 +1,8 @@
 -- Keep a body of the current tenant as long as this name stands for it: for p_days, unless it is named again. What the name
 -- stood for before is let go; it stays for an hour, so that a job that compares the two can still keep it.
-create or replace function leasehold.hold_body(p_name text, p_sha256 bytea, p_days double precision) returns void
-language plpgsql security definer
-set search_path = pg_catalog, pg_temp
-as $$
+-- for: worker
+create or replace function leasehold.hold_blob(p_name text, p_sha256 bytea, p_days double precision) returns void
+language plpgsql as $$
 declare
   v_tenant uuid := leasehold.current_tenant();
   v_until  timestamptz;
@@ -26,6 +25,3 @@ begin
   where tenant_id = v_tenant and sha256 = v_before and v_before <> p_sha256;
 end
 $$;
-
-revoke all on function leasehold.hold_body(text, bytea, double precision) from public;
-grant execute on function leasehold.hold_body(text, bytea, double precision) to leasehold_worker;

@@ -1,12 +1,11 @@
 -- Remove bodies that were put before p_old and that no job or outcome names, and those that only handlers have put, all
 -- when no name holds them and their time is over. Jobs that old are gone, but for the few that still wait and those that waited
 -- so long that they stand in the default partition.
-create or replace function leasehold.purge_bodies(p_old timestamptz, p_limit integer) returns integer
-language plpgsql
-set search_path = pg_catalog, pg_temp
-as $$
+-- internal
+create or replace function leasehold.purge_blobs(p_old timestamptz, p_limit integer) returns integer
+language plpgsql as $$
 declare
-  v_live uuid[] := leasehold.live_jobs('00000000-0000-0000-0000-000000000000', leasehold.first_id(p_old));
+  v_live uuid[] := leasehold.unfinished_jobs('00000000-0000-0000-0000-000000000000', leasehold.first_id_of_day(p_old));
   v_n    integer;
 begin
   with old as materialized (
@@ -37,5 +36,3 @@ begin
   return v_n;
 end
 $$;
-
-revoke all on function leasehold.purge_bodies(timestamptz, integer) from public;

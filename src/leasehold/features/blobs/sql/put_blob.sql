@@ -1,13 +1,12 @@
 -- Keep a body of the current tenant for at least p_days, under the digest of its bytes before compression: the bytes
 -- themselves, or the key of an object that holds them. One that is there already is kept for longer, and what was
 -- given is not used. The caller has made the digest; whoever reads compares it.
-create or replace function leasehold.keep_body(
+-- for: worker
+create or replace function leasehold.put_blob(
   p_sha256 bytea, p_size bigint, p_media_type text, p_days double precision, p_bytes bytea, p_coding text default null,
   p_object_key text default null
 ) returns void
-language plpgsql security definer
-set search_path = pg_catalog, pg_temp
-as $$
+language plpgsql as $$
 declare
   c_limit  constant integer := 16 * 1024 * 1024;
   v_tenant uuid := leasehold.current_tenant();
@@ -39,6 +38,3 @@ begin
   end if;
 end
 $$;
-
-revoke all on function leasehold.keep_body(bytea, bigint, text, double precision, bytea, text, text) from public;
-grant execute on function leasehold.keep_body(bytea, bigint, text, double precision, bytea, text, text) to leasehold_worker;

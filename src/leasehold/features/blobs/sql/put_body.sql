@@ -1,8 +1,7 @@
 -- Keep bytes of the current tenant; returns their digest.
+-- for: api, worker
 create or replace function leasehold.put_body(p_bytes bytea, p_media_type text default 'application/octet-stream') returns bytea
-language plpgsql security definer
-set search_path = pg_catalog, pg_temp
-as $$
+language plpgsql as $$
 declare
   c_limit constant integer := 16 * 1024 * 1024;
 begin
@@ -13,9 +12,6 @@ begin
     raise exception 'a media type has 1 to 255 characters' using errcode = 'LH400';
   end if;
   perform leasehold.check_tenants(array[leasehold.current_tenant()]);
-  return leasehold.put_bytes(leasehold.current_tenant(), p_bytes, p_media_type);
+  return leasehold.insert_blob(leasehold.current_tenant(), p_bytes, p_media_type);
 end
 $$;
-
-revoke all on function leasehold.put_body(bytea, text) from public;
-grant execute on function leasehold.put_body(bytea, text) to leasehold_api, leasehold_worker;

@@ -1,9 +1,8 @@
 -- Forget what sites asked long ago, hosts that nobody asks, and answers of URLs, names of bodies and reports whose time is
 -- over. A bounded piece at a time.
-create or replace function leasehold.purge_outside(p_limit integer default 5000) returns integer
-language plpgsql security definer
-set search_path = pg_catalog, pg_temp
-as $$
+-- for: worker, operator
+create or replace function leasehold.purge_fetch_cache(p_limit integer default 5000) returns integer
+language plpgsql as $$
 declare
   v_now   timestamptz := leasehold.now();
   v_n     integer;
@@ -34,6 +33,3 @@ begin
   return v_total + v_n;
 end
 $$;
-
-revoke all on function leasehold.purge_outside(integer) from public;
-grant execute on function leasehold.purge_outside(integer) to leasehold_worker, leasehold_operator;

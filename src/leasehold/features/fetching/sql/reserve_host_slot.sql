@@ -3,11 +3,10 @@
 -- sent away get moments one after the other, so that a crowd does not come back all at once. Nobody waits until that is on
 -- disk: a server that breaks down forgets the last moments, and nobody is let in meanwhile. So it is called in a transaction
 -- of its own.
-create or replace function leasehold.wait_for_host(p_host text, p_gap_s double precision, p_patience_s double precision)
+-- for: worker
+create or replace function leasehold.reserve_host_slot(p_host text, p_gap_s double precision, p_patience_s double precision)
 returns double precision
-language plpgsql security definer
-set search_path = pg_catalog, pg_temp
-as $$
+language plpgsql as $$
 declare
   v_now  timestamptz := leasehold.now();
   v_gap  interval := make_interval(secs => p_gap_s);
@@ -27,6 +26,3 @@ begin
   return extract(epoch from v_host.line_at - v_now);
 end
 $$;
-
-revoke all on function leasehold.wait_for_host(text, double precision, double precision) from public;
-grant execute on function leasehold.wait_for_host(text, double precision, double precision) to leasehold_worker;

@@ -1,8 +1,10 @@
 -- Flows: jobs that wait for each other, for people, for signals, for a time.
 --
--- A step of a flow is a job. Until its turn it stands in waiting, and dep has a row for each parent that has not ended. Who
--- ends a parent deletes that row; nobody counts, so there is no row that all steps of a wide flow would update. The end of a
--- flow waits like a step, under the flow's id, for the steps that nothing else waits for. See leave_flows and settle.
+-- A step of a flow is a job. Until its turn it stands in waiting, and dep has a row for each parent
+-- that has not ended. The transaction that ends a parent deletes that row. Nothing is counted, so
+-- there is no row that all steps of a wide flow would update. The end of a flow waits like a step,
+-- under the flow's id, for the steps that no other step waits for. See update_flow_of_ended_jobs
+-- and settle_steps.
 
 create table leasehold.flow (
   flow_id     uuid primary key,
@@ -23,13 +25,14 @@ create table leasehold.step (
   tenant_id uuid not null,
   place     integer not null,        -- in the order in which people wrote them
   name      text check (length(name) between 1 and 200),
-  what      text not null,           -- job, or what it waits for when its parents have ended: approval signal sleep; join: nothing
+  -- job; or what it waits for then: approval signal sleep; join: nothing
+  what      text not null,
   wait      jsonb,                   -- how long, for what
   unique (flow_id, name)
 );
 create index step_of_flow on leasehold.step (flow_id, place, job_id);
 
--- What was asked for, kept with the flow.
+-- The dependencies as they were requested, kept with the flow.
 create table leasehold.edge (
   flow_id    uuid not null,
   child      uuid not null,
@@ -38,7 +41,8 @@ create table leasehold.edge (
   primary key (flow_id, child, parent)
 );
 
--- What is still missing. Rows are inserted and deleted, and never locked in another way: see settle.
+-- The dependencies that are still missing. Rows are inserted and deleted, and never locked in
+-- another way: see settle_steps.
 create table leasehold.dep (
   parent     uuid not null,
   child      uuid not null,
@@ -47,7 +51,8 @@ create table leasehold.dep (
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000);
 create index dep_of_child on leasehold.dep (child, parent);
 
--- Steps whose turn has not come, and ends of flows. Whoever deletes the row decides what becomes of the step.
+-- Steps whose turn has not come, and ends of flows. The transaction that deletes the row decides
+-- what becomes of the step.
 create table leasehold.waiting (
   job_id       uuid primary key,     -- or a flow's id
   tenant_id    uuid not null,
@@ -55,24 +60,30 @@ create table leasehold.waiting (
   attempt      smallint not null default 0,
   max_attempts smallint not null default 0,
   events       integer not null default 0,
-  what         text not null default 'parents' check (what in ('parents', 'end', 'approval', 'signal', 'sleep')),
+  what         text not null default 'parents'
+    check (what in ('parents', 'end', 'approval', 'signal', 'sleep')),
   since        timestamptz,          -- it waits for a person, a signal or a time
   until        timestamptz,
   signal       text,
   key          text
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000);
 create index waiting_until on leasehold.waiting (until) where until is not null;
-create index waiting_for_signal on leasehold.waiting (tenant_id, signal, key, job_id) where what = 'signal';
+create index waiting_for_signal
+on leasehold.waiting (tenant_id, signal, key, job_id) where what = 'signal';
 create index waiting_for_people on leasehold.waiting (tenant_id, job_id) where what = 'approval';
+create index waiting_approvals on leasehold.waiting (job_id) where what = 'approval';
+create index waiting_by_tenant on leasehold.waiting (tenant_id, job_id) where what <> 'end';
 
 -- Steps that are not to run when their turn comes, and why.
 create table leasehold.unwanted (job_id uuid not null, error jsonb not null);
 create index unwanted_job on leasehold.unwanted (job_id);
 
--- Steps, or ends of flows, whose last parents are being ended by several transactions at once: none of them can tell.
+-- Steps, or ends of flows, whose last parents are being ended by several transactions at once, none
+-- of which can tell that it is the last.
 create table leasehold.unsettled (child uuid not null);
 
--- Flows that are to end before all is done. The first row says how; there may be several, so that nobody waits for a lock.
+-- Flows that are to end before all is done. The first row says how. There may be several, so that
+-- no transaction waits for another's lock.
 create table leasehold.stop (
   flow_id uuid not null,
   n       bigint generated always as identity,
@@ -81,7 +92,7 @@ create table leasehold.stop (
   primary key (flow_id, n)
 );
 
--- Signals that nobody waited for yet.
+-- Signals that no step waited for yet.
 create table leasehold.signal (
   signal_id uuid primary key,
   tenant_id uuid not null references leasehold.tenant on delete cascade,
@@ -92,7 +103,8 @@ create table leasehold.signal (
 );
 create index signal_for on leasehold.signal (tenant_id, name, key, signal_id);
 
--- What happened to flows, as it is written by many at once; tell_flows gives it numbers and makes events of it.
+-- What happened to flows. Many transactions write at once; write_flow_events gives the rows numbers
+-- and makes events of them.
 create table leasehold.news (
   n         bigint generated always as identity primary key,
   flow_id   uuid not null,
@@ -103,17 +115,12 @@ create table leasehold.news (
   at        timestamptz not null
 );
 
--- A step as it is asked for: after has the places of its parents, all of them before its own.
+-- A step as it is requested: after has the places of its parents, all of them before its own.
 create type leasehold.asked_step as (
-  place integer, name text, kind text, payload jsonb, options jsonb, after integer[], on_failure text, wait jsonb
+  place integer, name text, kind text, payload jsonb, options jsonb, after integer[],
+  on_failure text, wait jsonb
 );
 create type leasehold.flow_view as (
-  flow_id uuid, tenant_id uuid, name text, state text, reason text, stopping boolean, deadline timestamptz,
-  created_at timestamptz, finished_at timestamptz, counts jsonb
-);
-create type leasehold.step_view as (
-  job_id uuid, name text, kind text, what text, state text, reason text, after uuid[], finished_at timestamptz
-);
-create type leasehold.approval_view as (
-  job_id uuid, flow_id uuid, flow text, name text, payload jsonb, asked_at timestamptz, expires_at timestamptz, by_default text
+  flow_id uuid, tenant_id uuid, name text, state text, reason text, stopping boolean,
+  deadline timestamptz, created_at timestamptz, finished_at timestamptz, counts jsonb
 );

@@ -1,10 +1,9 @@
 -- Add steps to the flow of a running step, under its token: whatever waits for that step waits for them too. To be called in
 -- the transaction that ends the step, or a second attempt would add them again. Those without parents start at once.
+-- for: worker
+-- settings: index
 create or replace function leasehold.add_steps(p_token bigint, p_steps jsonb) returns uuid[]
-language plpgsql security definer
-set search_path = pg_catalog, pg_temp
-set enable_seqscan = off set jit = off
-as $$
+language plpgsql as $$
 declare
   v_job    uuid;
   v_step   leasehold.step;
@@ -22,11 +21,8 @@ begin
   end if;
   -- While this step runs, what waits for it cannot move: nobody else looks at these rows.
   select array_agg(child), array_agg(on_failure) into v_before, v_policies from leasehold.dep where parent = v_job;
-  v_first := leasehold.make_steps(v_step.tenant_id, v_step.flow_id, leasehold.read_steps(p_steps), v_before, v_policies);
-  perform leasehold.leave_flows(leasehold.settle(v_first));
+  v_first := leasehold.insert_steps(v_step.tenant_id, v_step.flow_id, leasehold.read_steps(p_steps), v_before, v_policies);
+  perform leasehold.update_flow_of_ended_jobs(leasehold.settle_steps(v_first));
   return v_first;
 end
 $$;
-
-revoke all on function leasehold.add_steps(bigint, jsonb) from public;
-grant execute on function leasehold.add_steps(bigint, jsonb) to leasehold_worker;

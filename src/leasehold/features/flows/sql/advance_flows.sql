@@ -1,11 +1,10 @@
 -- What flows need done now and then: steps whose last parents ended at the same time are released, waits whose time is over
 -- end, signals find those who began to wait meanwhile, flows past their deadline stop, and what happened becomes events.
 -- Returns how many steps moved. One at a time: whoever finds it being done leaves it.
-create or replace function leasehold.tend_flows() returns integer
-language plpgsql security definer
-set search_path = pg_catalog, pg_temp
-set enable_seqscan = off set jit = off
-as $$
+-- for: worker
+-- settings: index
+create or replace function leasehold.advance_flows() returns integer
+language plpgsql as $$
 declare
   v_late  uuid[];
   v_ended uuid[];
@@ -20,16 +19,13 @@ begin
   with late as (delete from leasehold.unsettled returning child)
   select coalesce(array_agg(distinct child), '{}') into v_late from late;
   if v_late <> '{}' then
-    perform leasehold.leave_flows(leasehold.settle(v_late));
+    perform leasehold.update_flow_of_ended_jobs(leasehold.settle_steps(v_late));
   end if;
   v_moved := cardinality(v_late) + leasehold.end_waits();
   v_ended := leasehold.deliver_signals(null);
-  perform leasehold.leave_flows(v_ended);
+  perform leasehold.update_flow_of_ended_jobs(v_ended);
   v_moved := v_moved + cardinality(v_ended) + leasehold.stop_flows();
-  perform leasehold.tell_flows();
+  perform leasehold.write_flow_events();
   return v_moved;
 end
 $$;
-
-revoke all on function leasehold.tend_flows() from public;
-grant execute on function leasehold.tend_flows() to leasehold_worker;

@@ -1,12 +1,11 @@
 -- Cancel a flow of the current tenant: what has not started never will, what runs is asked to end. Says what became of it:
 -- canceled, requested (something still runs), or how it had ended before. Logged.
+-- for: api, worker
+-- settings: index
 create or replace function leasehold.cancel_flow(p_flow uuid, p_reason text default null) returns text
-language plpgsql security definer
-set search_path = pg_catalog, pg_temp
-set enable_seqscan = off set jit = off
-as $$
+language plpgsql as $$
 declare
-  v_flow leasehold.flow := leasehold.own_flow(p_flow);
+  v_flow leasehold.flow := leasehold.require_flow(p_flow);
 begin
   if v_flow.state <> 'running' then
     return v_flow.state;
@@ -17,6 +16,3 @@ begin
   return (select case state when 'running' then 'requested' else state end from leasehold.flow where flow_id = p_flow);
 end
 $$;
-
-revoke all on function leasehold.cancel_flow(uuid, text) from public;
-grant execute on function leasehold.cancel_flow(uuid, text) to leasehold_api, leasehold_worker;

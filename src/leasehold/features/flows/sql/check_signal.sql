@@ -1,8 +1,7 @@
 -- Refuse names and keys that no signal can have.
+-- internal
 create or replace function leasehold.check_signal(p_name text, p_key text) returns void
-language plpgsql immutable
-set search_path = pg_catalog, pg_temp
-as $$
+language plpgsql immutable as $$
 begin
   if p_name is null or p_name !~ '^[a-z0-9][a-z0-9_.-]{0,62}$' then
     raise exception '% is no name of a signal', quote_nullable(p_name) using errcode = 'LH400', hint = 'such as payment.arrived';
@@ -12,5 +11,3 @@ begin
   end if;
 end
 $$;
-
-revoke all on function leasehold.check_signal(text, text) from public;

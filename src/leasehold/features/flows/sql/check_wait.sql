@@ -1,8 +1,7 @@
 -- Refuse a step that would wait for what cannot come.
+-- internal
 create or replace function leasehold.check_wait(p_kind text, p_wait jsonb) returns void
-language plpgsql stable
-set search_path = pg_catalog, pg_temp
-as $$
+language plpgsql stable as $$
 declare
   v_known text[] := case p_kind
     when 'flow.approval' then array['seconds', 'by_default'] when 'flow.signal' then array['signal', 'key', 'seconds']
@@ -33,5 +32,3 @@ begin
   end if;
 end
 $$;
-
-revoke all on function leasehold.check_wait(text, jsonb) from public;

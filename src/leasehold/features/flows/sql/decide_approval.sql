@@ -1,11 +1,10 @@
 -- End an approval of the current tenant that waits: succeeded when it is approved, failed when it is rejected. Logged.
-create or replace function leasehold.decide(p_job uuid, p_approved boolean, p_note text) returns text
-language plpgsql
-set search_path = pg_catalog, pg_temp
-set enable_seqscan = off set jit = off
-as $$
+-- internal
+-- settings: index
+create or replace function leasehold.decide_approval(p_job uuid, p_approved boolean, p_note text) returns text
+language plpgsql as $$
 declare
-  v_tenant uuid := (leasehold.own_job(p_job)).tenant_id;
+  v_tenant uuid := (leasehold.require_job(p_job)).tenant_id;
   v_step   leasehold.waiting;
 begin
   delete from leasehold.waiting where job_id = p_job and tenant_id = v_tenant and what = 'approval' returning * into v_step;
@@ -20,5 +19,3 @@ begin
   return leasehold.state_of(p_job);
 end
 $$;
-
-revoke all on function leasehold.decide(uuid, boolean, text) from public;

@@ -1,10 +1,9 @@
 -- Bring kept signals and the steps that wait for them (p_jobs; null: all) together: each signal ends one step, the oldest
--- first. Returns those that have ended. Who waits and who sends may miss each other; tend_flows looks again.
+-- first. Returns those that have ended. Who waits and who sends may miss each other; advance_flows looks again.
+-- internal
+-- settings: index
 create or replace function leasehold.deliver_signals(p_jobs uuid[]) returns uuid[]
-language plpgsql
-set search_path = pg_catalog, pg_temp
-set enable_seqscan = off set jit = off
-as $$
+language plpgsql as $$
 declare
   v_wanted record;
   v_signal leasehold.signal;
@@ -38,5 +37,3 @@ begin
   return v_ended;
 end
 $$;
-
-revoke all on function leasehold.deliver_signals(uuid[]) from public;

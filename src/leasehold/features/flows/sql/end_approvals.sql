@@ -1,8 +1,7 @@
 -- Write how these approvals ended, and tell their flows. Without an actor it was their time that ran out.
+-- internal
 create or replace function leasehold.end_approvals(p_rows leasehold.waiting[], p_approved boolean, p_actor text, p_note text) returns void
-language plpgsql
-set search_path = pg_catalog, pg_temp
-as $$
+language plpgsql as $$
 begin
   insert into leasehold.outcome (job_id, tenant_id, state, finished_at, result, error, seq)
   select w.job_id, w.tenant_id, case when p_approved then 'succeeded' else 'failed' end, leasehold.now(),
@@ -14,8 +13,6 @@ begin
     ) end,
     w.events + 1
   from unnest(p_rows) w;
-  perform leasehold.leave_flows(array(select w.job_id from unnest(p_rows) w));
+  perform leasehold.update_flow_of_ended_jobs(array(select w.job_id from unnest(p_rows) w));
 end
 $$;
-
-revoke all on function leasehold.end_approvals(leasehold.waiting[], boolean, text, text) from public;

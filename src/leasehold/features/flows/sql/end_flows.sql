@@ -1,9 +1,8 @@
 -- Nothing of these flows is left to do: they have ended, as the first reason to stop says, else as succeeded.
+-- internal
+-- settings: index
 create or replace function leasehold.end_flows(p_flows uuid[]) returns void
-language plpgsql
-set search_path = pg_catalog, pg_temp
-set enable_seqscan = off set jit = off
-as $$
+language plpgsql as $$
 begin
   if p_flows = '{}' then
     return;
@@ -22,5 +21,3 @@ begin
   delete from leasehold.stop where flow_id = any(p_flows);
 end
 $$;
-
-revoke all on function leasehold.end_flows(uuid[]) from public;

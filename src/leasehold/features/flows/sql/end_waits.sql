@@ -1,9 +1,8 @@
 -- End the waits whose time is over: a sleep has succeeded, a signal has not come, an approval is what it is by default.
+-- internal
+-- settings: index
 create or replace function leasehold.end_waits() returns integer
-language plpgsql
-set search_path = pg_catalog, pg_temp
-set enable_seqscan = off set jit = off
-as $$
+language plpgsql as $$
 declare
   v_now  timestamptz := leasehold.now();
   v_gone leasehold.waiting[];
@@ -21,7 +20,7 @@ begin
   select job_id, tenant_id, case what when 'sleep' then 'succeeded' else 'failed' end, v_now,
     case when what = 'signal' then jsonb_build_object('type', 'TimedOut', 'message', format('signal %s did not come', signal)) end, events + 1
   from unnest(v_gone) where what <> 'approval';
-  perform leasehold.leave_flows(array(select job_id from unnest(v_gone) where what <> 'approval'));
+  perform leasehold.update_flow_of_ended_jobs(array(select job_id from unnest(v_gone) where what <> 'approval'));
 
   perform leasehold.end_approvals(array_agg(w), approved, null, null)
   from (
@@ -31,5 +30,3 @@ begin
   return cardinality(v_gone);
 end
 $$;
-
-revoke all on function leasehold.end_waits() from public;

@@ -1,15 +1,15 @@
 -- The newest flows that match, newest first: one row with their ids and how far was looked, or none; see find_jobs.
 -- For a tenant its own flows, for the operator all.
+-- for: api, operator
 create or replace function leasehold.find_flows(
   p_state text default null, p_before uuid default null, p_limit integer default 50, p_window integer default 1000
 ) returns table (flows uuid[], looked_to uuid)
-language plpgsql stable security definer
-set search_path = pg_catalog, pg_temp
+language plpgsql stable
 set plan_cache_mode = force_custom_plan
 set enable_seqscan = off set enable_bitmapscan = off set jit = off
 as $$
 declare
-  v_tenant uuid := leasehold.seen_tenant();
+  v_tenant uuid := leasehold.tenant_filter();
   v_last   uuid;
   v_looked bigint;
 begin
@@ -32,6 +32,3 @@ begin
   end if;
 end
 $$;
-
-revoke all on function leasehold.find_flows(text, uuid, integer, integer) from public;
-grant execute on function leasehold.find_flows(text, uuid, integer, integer) to leasehold_api, leasehold_operator;

@@ -1,12 +1,11 @@
 -- Write the steps of a flow and what they wait for (a delay, the step's own or its kind's, begins when its turn comes); p_before (children of the last ones, with their policies) wait for those
 -- that no other step waits for. Returns the steps without parents: they are for settle.
-create or replace function leasehold.make_steps(
+-- internal
+-- settings: index
+create or replace function leasehold.insert_steps(
   p_tenant uuid, p_flow uuid, p_steps leasehold.asked_step[], p_before uuid[], p_policies text[]
 ) returns uuid[]
-language plpgsql
-set search_path = pg_catalog, pg_temp
-set enable_seqscan = off set jit = off
-as $$
+language plpgsql as $$
 declare
   v_taken  text;
   v_alike  record;
@@ -24,7 +23,7 @@ begin
   loop
     v_places := v_places || v_alike.places;
     v_jobs := v_jobs || array(
-      select m.job_id from leasehold.make_jobs(
+      select m.job_id from leasehold.insert_jobs(
         array[p_tenant], v_alike.kind, v_alike.payloads, v_alike.options || '{"delay_s": 0, "waits": true}', null
       ) with ordinality m(job_id, state, created, o) order by o
     );
@@ -58,5 +57,3 @@ begin
   );
 end
 $$;
-
-revoke all on function leasehold.make_steps(uuid, uuid, leasehold.asked_step[], uuid[], text[]) from public;

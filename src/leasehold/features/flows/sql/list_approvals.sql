@@ -1,14 +1,16 @@
 -- What waits for a person, the oldest first: of the tenant, or of all for the operator; p_after is the last one of the page
 -- before.
+-- for: api, worker, operator, readonly
+-- settings: read
 create or replace function leasehold.list_approvals(p_after uuid default null, p_limit integer default 100)
-returns setof leasehold.approval_view
-language plpgsql stable security definer
-set search_path = pg_catalog, pg_temp
-set plan_cache_mode = force_custom_plan
-set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
-as $$
+returns table (
+  job_id uuid, flow_id uuid, flow text, name text, payload jsonb, asked_at timestamptz,
+  expires_at timestamptz, by_default text, tenant_id uuid
+)
+language plpgsql stable as $$
+#variable_conflict use_column
 declare
-  v_tenant uuid := leasehold.seen_tenant();
+  v_tenant uuid := leasehold.tenant_filter();
 begin
   return query
     select w.job_id, f.flow_id, f.name, s.name, coalesce(j.payload, leasehold.get_json(j.tenant_id, j.payload_ref)),
@@ -25,7 +27,3 @@ begin
     order by w.job_id;
 end
 $$;
-
-revoke all on function leasehold.list_approvals(uuid, integer) from public;
-grant execute on function leasehold.list_approvals(uuid, integer)
-  to leasehold_api, leasehold_worker, leasehold_operator, leasehold_readonly;

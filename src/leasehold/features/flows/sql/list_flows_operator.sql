@@ -1,12 +1,12 @@
 -- These flows as a person wants to see them, newest first, without counts: those of the tenant, or all for the operator.
-create or replace function leasehold.see_flows(p_flows uuid[]) returns setof leasehold.flow_view
-language plpgsql stable security definer
-set search_path = pg_catalog, pg_temp
+-- for: api, operator
+create or replace function leasehold.list_flows_operator(p_flows uuid[]) returns setof leasehold.flow_view
+language plpgsql stable
 set plan_cache_mode = force_custom_plan
 set enable_seqscan = off set enable_bitmapscan = off set jit = off
 as $$
 declare
-  v_tenant uuid := leasehold.seen_tenant();
+  v_tenant uuid := leasehold.tenant_filter();
 begin
   return query
     select v.*
@@ -15,6 +15,3 @@ begin
     order by f.flow_id desc;
 end
 $$;
-
-revoke all on function leasehold.see_flows(uuid[]) from public;
-grant execute on function leasehold.see_flows(uuid[]) to leasehold_api, leasehold_operator;

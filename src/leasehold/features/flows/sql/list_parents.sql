@@ -1,10 +1,9 @@
 -- How the parents of a running step ended, and with what result: under its token, so for its own handler only.
+-- for: worker
+-- settings: index
 create or replace function leasehold.list_parents(p_token bigint)
 returns table (job_id uuid, name text, kind text, state text, result jsonb, error jsonb)
-language plpgsql stable security definer
-set search_path = pg_catalog, pg_temp
-set enable_seqscan = off set jit = off
-as $$
+language plpgsql stable as $$
 #variable_conflict use_column
 declare
   v_job  uuid;
@@ -36,6 +35,3 @@ begin
     order by e.parent;
 end
 $$;
-
-revoke all on function leasehold.list_parents(bigint) from public;
-grant execute on function leasehold.list_parents(bigint) to leasehold_worker;

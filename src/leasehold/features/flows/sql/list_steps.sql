@@ -1,11 +1,14 @@
 -- The steps of a flow of the current tenant in the order they were written; p_after is the last job of the page before.
+-- for: api, worker, readonly
 create or replace function leasehold.list_steps(p_flow uuid, p_after uuid default null, p_limit integer default 1000)
-returns setof leasehold.step_view
-language plpgsql stable security definer
-set search_path = pg_catalog, pg_temp
-as $$
+returns table (
+  job_id uuid, name text, kind text, what text, state text, reason text, after uuid[],
+  finished_at timestamptz
+)
+language plpgsql stable as $$
+#variable_conflict use_column
 declare
-  v_flow  uuid := (leasehold.own_flow(p_flow)).flow_id;
+  v_flow  uuid := (leasehold.require_flow(p_flow)).flow_id;
   v_place integer := (select place from leasehold.step where job_id = p_after and flow_id = v_flow);
 begin
   return query
@@ -30,6 +33,3 @@ begin
     order by s.place, s.job_id;
 end
 $$;
-
-revoke all on function leasehold.list_steps(uuid, uuid, integer) from public;
-grant execute on function leasehold.list_steps(uuid, uuid, integer) to leasehold_api, leasehold_worker, leasehold_readonly;

@@ -1,10 +1,9 @@
 -- The parents of these edges have ended without success. What becomes of the child, or of the whole flow, is the policy of the
 -- edge. A step that was skipped has not failed: its children are skipped in turn, unless they said continue.
+-- internal
+-- settings: ordered
 create or replace function leasehold.pass_on_failures(p_edges leasehold.dep[]) returns void
-language plpgsql
-set search_path = pg_catalog, pg_temp
-set enable_seqscan = off set enable_bitmapscan = off set enable_indexscan = on set jit = off
-as $$
+language plpgsql as $$
 begin
   with bad as materialized (
     select e.child, e.on_failure, s.flow_id, coalesce(s.name, s.job_id::text) as name, o.state,
@@ -23,5 +22,3 @@ begin
   from bad where on_failure = 'fail' and type not in ('Skipped', 'Stopped') order by flow_id;
 end
 $$;
-
-revoke all on function leasehold.pass_on_failures(leasehold.dep[]) from public;

@@ -1,8 +1,7 @@
 -- Steps as a caller writes them, or LH400 with a sentence that says what cannot be.
+-- internal
 create or replace function leasehold.read_steps(p_steps jsonb) returns leasehold.asked_step[]
-language plpgsql
-set search_path = pg_catalog, pg_temp
-as $$
+language plpgsql as $$
 declare
   v_steps leasehold.asked_step[];
   v_bad   record;
@@ -49,5 +48,3 @@ begin
   return coalesce(v_steps, '{}');
 end
 $$;
-
-revoke all on function leasehold.read_steps(jsonb) from public;

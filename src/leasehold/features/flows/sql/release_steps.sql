@@ -1,10 +1,9 @@
 -- The turn of these steps has come. A job goes into its lane, by the same way as one whose time has come; an approval, a
 -- signal, a sleep begins to wait; a step that is not wanted any more, or whose flow stops, ends. Returns those that have ended.
+-- internal
+-- settings: ordered
 create or replace function leasehold.release_steps(p_rows leasehold.waiting[]) returns uuid[]
-language plpgsql
-set search_path = pg_catalog, pg_temp
-set enable_seqscan = off set enable_bitmapscan = off set enable_indexscan = on set jit = off
-as $$
+language plpgsql as $$
 declare
   v_now   timestamptz := leasehold.now();
   v_ended uuid[];
@@ -47,13 +46,11 @@ begin
   cross join lateral (select run_at from leasehold.job where job_id = w.job_id offset 0) j;
   get diagnostics v_n = row_count;
   if v_n > 0 then
-    perform leasehold.promote(v_n);  -- ours are the first, as nobody else's are due since for ever
+    perform leasehold.dispatch_due_jobs(v_n);  -- ours are the first, as nobody else's are due since for ever
   end if;
   if v_n < cardinality(v_left) then
-    v_ended := v_ended || leasehold.begin_waits(v_left);
+    v_ended := v_ended || leasehold.start_waits(v_left);
   end if;
   return v_ended;
 end
 $$;
-
-revoke all on function leasehold.release_steps(leasehold.waiting[]) from public;

@@ -1,8 +1,7 @@
 -- A flow of the current tenant; LH404 for one that is another's or never was.
-create or replace function leasehold.own_flow(p_flow uuid) returns leasehold.flow
-language plpgsql stable
-set search_path = pg_catalog, pg_temp
-as $$
+-- internal
+create or replace function leasehold.require_flow(p_flow uuid) returns leasehold.flow
+language plpgsql stable as $$
 declare
   v_tenant uuid := leasehold.current_tenant();
   v_flow   leasehold.flow;
@@ -14,5 +13,3 @@ begin
   return v_flow;
 end
 $$;
-
-revoke all on function leasehold.own_flow(uuid) from public;

@@ -1,13 +1,12 @@
 -- Go on with a flow of the current tenant that failed or was canceled: steps that succeeded stay as they are, all others get
 -- a new budget of attempts and wait for those of their parents that are done again. Returns how many steps. Logged.
+-- for: api, worker
+-- settings: index
 create or replace function leasehold.retry_flow(p_flow uuid) returns integer
-language plpgsql security definer
-set search_path = pg_catalog, pg_temp
-set enable_seqscan = off set jit = off
-as $$
+language plpgsql as $$
 declare
   v_now  timestamptz := leasehold.now();
-  v_flow leasehold.flow := leasehold.own_flow(p_flow);
+  v_flow leasehold.flow := leasehold.require_flow(p_flow);
   v_jobs uuid[];
 begin
   update leasehold.flow set state = 'running', reason = null, finished_at = null,
@@ -27,7 +26,7 @@ begin
   insert into leasehold.waiting (job_id, tenant_id, what) values (p_flow, v_flow.tenant_id, 'end');
   insert into leasehold.waiting (job_id, tenant_id, lane, attempt, max_attempts, events)
   select r.job_id, v_flow.tenant_id, r.lane, r.attempt, r.attempt + r.budget, r.events
-  from unnest(v_jobs) j(job_id) cross join lateral leasehold.revive(j.job_id) r;
+  from unnest(v_jobs) j(job_id) cross join lateral leasehold.requeue_ended_job(j.job_id) r;
   insert into leasehold.dep (parent, child, on_failure)
   select parent, child, on_failure from leasehold.edge
   where flow_id = p_flow and parent in (select unnest(v_jobs)) and child in (select unnest(v_jobs || p_flow))
@@ -36,12 +35,9 @@ begin
   where j not in (select parent from leasehold.edge where flow_id = p_flow and child in (select unnest(v_jobs || p_flow)));
   insert into leasehold.news (flow_id, tenant_id, type, data, at)
   values (p_flow, v_flow.tenant_id, 'retried', jsonb_build_object('ended', -cardinality(v_jobs)), v_now);
-  perform leasehold.leave_flows(leasehold.settle(
+  perform leasehold.update_flow_of_ended_jobs(leasehold.settle_steps(
     p_flow || array(select j from unnest(v_jobs) j where not exists (select from leasehold.dep where child = j))
   ));
   return cardinality(v_jobs);
 end
 $$;
-
-revoke all on function leasehold.retry_flow(uuid) from public;
-grant execute on function leasehold.retry_flow(uuid) to leasehold_api, leasehold_worker;

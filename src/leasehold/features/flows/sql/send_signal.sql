@@ -1,10 +1,9 @@
 -- Send a signal to the step of the current tenant that waits for this name and key; kept until one does. Without a key it is
 -- for the steps of a flow that gave none: their key is the flow's id. Logged. Returns whether a step has taken it already.
+-- for: api, worker
+-- settings: index
 create or replace function leasehold.send_signal(p_name text, p_key text, p_payload jsonb default '{}') returns boolean
-language plpgsql security definer
-set search_path = pg_catalog, pg_temp
-set enable_seqscan = off set jit = off
-as $$
+language plpgsql as $$
 declare
   v_tenant uuid := leasehold.current_tenant();
   v_signal uuid := leasehold.new_id(leasehold.micros(leasehold.now()));
@@ -20,12 +19,9 @@ begin
   insert into leasehold.signal (signal_id, tenant_id, name, key, payload, sent_at)
   values (v_signal, v_tenant, p_name, p_key, p_payload, leasehold.now());
   perform leasehold.log_action(v_tenant, 'signal.send', p_name, jsonb_build_object('key', p_key));
-  perform leasehold.leave_flows(leasehold.deliver_signals(array(
+  perform leasehold.update_flow_of_ended_jobs(leasehold.deliver_signals(array(
     select job_id from leasehold.waiting where what = 'signal' and (tenant_id, signal, key) = (v_tenant, p_name, p_key) limit 1
   )));
   return not exists (select from leasehold.signal where signal_id = v_signal);
 end
 $$;
-
-revoke all on function leasehold.send_signal(text, text, jsonb) from public;
-grant execute on function leasehold.send_signal(text, text, jsonb) to leasehold_api, leasehold_worker;

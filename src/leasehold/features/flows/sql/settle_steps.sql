@@ -8,12 +8,10 @@
 --   only rows that others are deleting just now        somebody has to look again when they are done: unsettled
 -- The last to look finds no row of the first sort, so no step is forgotten. A row whose deleter was rolled back keeps its
 -- xmax; then the step is looked at again until its parent has ended indeed. No locks are taken, and nobody waits.
-create or replace function leasehold.settle(p_children uuid[]) returns uuid[]
-language plpgsql
-set search_path = pg_catalog, pg_temp
-set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-set enable_indexscan = on set enable_nestloop = on set jit = off set plan_cache_mode = force_generic_plan
-as $$
+-- internal
+-- settings: hot
+create or replace function leasehold.settle_steps(p_children uuid[]) returns uuid[]
+language plpgsql as $$
 declare
   v_free uuid[];
   v_gone leasehold.waiting[];
@@ -46,5 +44,3 @@ begin
   return leasehold.release_steps(array(select g from unnest(v_gone) g where g.what = 'parents'));
 end
 $$;
-
-revoke all on function leasehold.settle(uuid[]) from public;

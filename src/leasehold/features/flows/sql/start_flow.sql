@@ -7,11 +7,10 @@
 --   flow.signal    waits for send_signal; wait: signal, key (else the flow's id), seconds
 --   flow.sleep     wait: seconds or until
 --   flow.join      waits for its parents only
+-- for: api, worker
+-- settings: index
 create or replace function leasehold.start_flow(p_name text, p_steps jsonb, p_options jsonb default '{}') returns uuid
-language plpgsql security definer
-set search_path = pg_catalog, pg_temp
-set enable_seqscan = off set jit = off
-as $$
+language plpgsql as $$
 declare
   v_tenant   uuid := leasehold.current_tenant();
   v_now      timestamptz := leasehold.now();
@@ -42,11 +41,8 @@ begin
   insert into leasehold.waiting (job_id, tenant_id, what) values (v_flow, v_tenant, 'end');
   insert into leasehold.news (flow_id, tenant_id, type, data, at)
   values (v_flow, v_tenant, 'started', jsonb_build_object('name', p_name, 'ended', 0), v_now);
-  v_first := leasehold.make_steps(v_tenant, v_flow, leasehold.read_steps(p_steps), array[v_flow], array['fail']);
-  perform leasehold.leave_flows(leasehold.settle(v_first || v_flow));
+  v_first := leasehold.insert_steps(v_tenant, v_flow, leasehold.read_steps(p_steps), array[v_flow], array['fail']);
+  perform leasehold.update_flow_of_ended_jobs(leasehold.settle_steps(v_first || v_flow));
   return v_flow;
 end
 $$;
-
-revoke all on function leasehold.start_flow(text, jsonb, jsonb) from public;
-grant execute on function leasehold.start_flow(text, jsonb, jsonb) to leasehold_api, leasehold_worker;

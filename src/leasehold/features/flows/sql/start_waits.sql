@@ -1,10 +1,9 @@
 -- Steps among these that are not for a worker begin to wait for a person, a signal or a time. Returns those whose signal was
 -- there already: they have ended.
-create or replace function leasehold.begin_waits(p_rows leasehold.waiting[]) returns uuid[]
-language plpgsql
-set search_path = pg_catalog, pg_temp
-set enable_seqscan = off set enable_bitmapscan = off set enable_indexscan = on set jit = off
-as $$
+-- internal
+-- settings: ordered
+create or replace function leasehold.start_waits(p_rows leasehold.waiting[]) returns uuid[]
+language plpgsql as $$
 declare
   v_now  timestamptz := leasehold.now();
   v_jobs uuid[] := array(select w.job_id from unnest(p_rows) w);
@@ -23,5 +22,3 @@ begin
   return leasehold.deliver_signals(v_jobs);
 end
 $$;
-
-revoke all on function leasehold.begin_waits(leasehold.waiting[]) from public;

@@ -1,10 +1,9 @@
 -- End what has not started of a flow that is to stop, and ask its running steps to end; returns how many steps that were.
 -- Steps that wait for others end when those have ended: see release_steps.
+-- internal
+-- settings: ordered
 create or replace function leasehold.stop_flow(p_flow uuid) returns integer
-language plpgsql
-set search_path = pg_catalog, pg_temp
-set enable_seqscan = off set enable_bitmapscan = off set enable_indexscan = on set jit = off
-as $$
+language plpgsql as $$
 declare
   v_now    timestamptz := leasehold.now();
   v_reason text := (select reason from leasehold.stop where flow_id = p_flow order by n limit 1);
@@ -33,7 +32,7 @@ begin
   ),
   taken as materialized (
     select t.job_id, t.tenant_id, t.events from unnest(v_live) j(job_id)
-    cross join lateral leasehold.take_waiting(j.job_id) t where t.job_id is not null
+    cross join lateral leasehold.remove_waiting_job(j.job_id) t where t.job_id is not null
     union all select * from waits
   ),
   ended as (
@@ -42,9 +41,7 @@ begin
     returning job_id
   )
   select array(select job_id from ended) into v_ended;
-  perform leasehold.leave_flows(v_ended);
+  perform leasehold.update_flow_of_ended_jobs(v_ended);
   return cardinality(v_ended);
 end
 $$;
-
-revoke all on function leasehold.stop_flow(uuid) from public;

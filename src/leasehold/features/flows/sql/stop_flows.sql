@@ -1,10 +1,9 @@
 -- Flows past their deadline are to stop; in all that are to stop, what has not started ends, and what runs is asked to. What
 -- was released while the reason to stop was being written is found here, the next time.
+-- internal
+-- settings: index
 create or replace function leasehold.stop_flows() returns integer
-language plpgsql
-set search_path = pg_catalog, pg_temp
-set enable_seqscan = off set jit = off
-as $$
+language plpgsql as $$
 declare
   v_flow  uuid;
   v_moved integer := 0;
@@ -20,5 +19,3 @@ begin
   return v_moved;
 end
 $$;
-
-revoke all on function leasehold.stop_flows() from public;

@@ -1,10 +1,9 @@
 -- These jobs have ended, and their outcomes are written. Whatever waited for them is told: it runs, or it does not and ends as
 -- well, and so on. Jobs that are no steps of flows are none of its business.
-create or replace function leasehold.leave_flows(p_jobs uuid[]) returns void
-language plpgsql
-set search_path = pg_catalog, pg_temp
-set enable_seqscan = off set enable_bitmapscan = off set enable_indexscan = on set jit = off
-as $$
+-- internal
+-- settings: ordered
+create or replace function leasehold.update_flow_of_ended_jobs(p_jobs uuid[]) returns void
+language plpgsql as $$
 declare
   v_now      timestamptz := leasehold.now();
   v_failed   uuid[];
@@ -21,9 +20,7 @@ begin
     if v_failed <> '{}' then
       perform leasehold.pass_on_failures(array(select d from unnest(v_gone) d where d.parent in (select unnest(v_failed))));
     end if;
-    p_jobs := leasehold.settle(array(select distinct d.child from unnest(v_gone) d));
+    p_jobs := leasehold.settle_steps(array(select distinct d.child from unnest(v_gone) d));
   end loop;
 end
 $$;
-
-revoke all on function leasehold.leave_flows(uuid[]) from public;

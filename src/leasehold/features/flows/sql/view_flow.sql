@@ -1,8 +1,7 @@
 -- A flow as a person wants to see it. Counting its steps by state takes a look at each: not for a list.
+-- internal
 create or replace function leasehold.view_flow(p_flow leasehold.flow, p_counted boolean) returns leasehold.flow_view
-language sql stable
-set search_path = pg_catalog, pg_temp
-as $$
+language sql stable as $$
   select
     p_flow.flow_id, p_flow.tenant_id, p_flow.name, p_flow.state,
     case p_flow.state
@@ -19,5 +18,3 @@ as $$
       ) c
     ) end
 $$;
-
-revoke all on function leasehold.view_flow(leasehold.flow, boolean) from public;

@@ -1,10 +1,9 @@
--- Make numbered events of what happened to flows since the last time; only under the lock of tend_flows, so that numbers have
+-- Make numbered events of what happened to flows since the last time; only under the lock of advance_flows, so that numbers have
 -- no gaps. Steps that ended are told of once for each look, with how many have ended so far.
-create or replace function leasehold.tell_flows() returns void
-language plpgsql
-set search_path = pg_catalog, pg_temp
-set enable_seqscan = off set jit = off
-as $$
+-- internal
+-- settings: index
+create or replace function leasehold.write_flow_events() returns void
+language plpgsql as $$
 begin
   with taken as (
     delete from leasehold.news where n = any(array(select n from leasehold.news order by n limit 10000)) returning *
@@ -31,5 +30,3 @@ begin
   from told;
 end
 $$;
-
-revoke all on function leasehold.tell_flows() from public;

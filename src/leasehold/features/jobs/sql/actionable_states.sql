@@ -1,8 +1,7 @@
 -- The states that a bulk action applies to, narrowed by the state that its filter names.
-create or replace function leasehold.states_to_act(p_action text, p_filter jsonb) returns text[]
-language plpgsql immutable
-set search_path = pg_catalog, pg_temp
-as $$
+-- internal
+create or replace function leasehold.actionable_states(p_action text, p_filter jsonb) returns text[]
+language plpgsql immutable as $$
 declare
   v_states text[] := case p_action
     when 'retry' then array['failed', 'dead', 'canceled']
@@ -20,5 +19,3 @@ begin
   return case when p_filter ? 'state' then array(select unnest(v_states) intersect select p_filter ->> 'state') else v_states end;
 end
 $$;
-
-revoke all on function leasehold.states_to_act(text, jsonb) from public;

@@ -1,9 +1,8 @@
 -- Retry or cancel those of these jobs of the current tenant that are in a state for it; how many. Each is logged.
-create or replace function leasehold.act_on_chosen(p_action text, p_jobs uuid[], p_reason text default null) returns integer
-language plpgsql security definer
-set search_path = pg_catalog, pg_temp
-set jit = off
-as $$
+-- for: api
+-- settings: no jit
+create or replace function leasehold.apply_action(p_action text, p_jobs uuid[], p_reason text default null) returns integer
+language plpgsql as $$
 declare
   v_job  uuid;
   v_done integer := 0;
@@ -27,6 +26,3 @@ begin
   return v_done;
 end
 $$;
-
-revoke all on function leasehold.act_on_chosen(text, uuid[], text) from public;
-grant execute on function leasehold.act_on_chosen(text, uuid[], text) to leasehold_api;

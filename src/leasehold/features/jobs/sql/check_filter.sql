@@ -1,8 +1,7 @@
 -- Refuse a filter that is unknown, so that a typing error does not list everything.
+-- internal
 create or replace function leasehold.check_filter(p_filter jsonb, p_limit integer) returns void
-language plpgsql stable
-set search_path = pg_catalog, pg_temp
-as $$
+language plpgsql stable as $$
 declare
   c_known  constant text[] := array['state', 'kind', 'queue', 'tag', 'key', 'created_after', 'created_before'];
   v_states constant text[] := leasehold.states();
@@ -22,5 +21,3 @@ begin
   end if;
 end
 $$;
-
-revoke all on function leasehold.check_filter(jsonb, integer) from public;

@@ -8,19 +8,18 @@
 --
 -- The unique key is taken over, so a copy is refused while a job waits or runs under it; like a retry. A gate that the
 -- kind makes of the payload is made anew.
+-- for: api
 create or replace function leasehold.copy_job(p_job uuid, p_payload jsonb) returns uuid
-language plpgsql security definer
-set search_path = pg_catalog, pg_temp
-as $$
+language plpgsql as $$
 declare
-  v_job    leasehold.job := leasehold.own_job(p_job);
+  v_job    leasehold.job := leasehold.require_job(p_job);
   v_now    timestamptz := leasehold.now();
   v_other  uuid;
   v_waited boolean := v_job.unique_key is not null and v_job.group_key is not null;  -- its policy: see enqueue_unique
   v_copy   uuid;
 begin
   if v_job.unique_key is not null then
-    v_other := leasehold.live_under(v_job.tenant_id, v_job.kind, v_job.unique_key);
+    v_other := leasehold.job_of_unique_key(v_job.tenant_id, v_job.kind, v_job.unique_key);
     if v_other is not null then
       raise exception 'job % waits or runs under the unique key %, which the copy would have',
         v_other, quote_literal(v_job.unique_key)
@@ -48,6 +47,3 @@ begin
   return v_copy;
 end
 $$;
-
-revoke all on function leasehold.copy_job(uuid, jsonb) from public;
-grant execute on function leasehold.copy_job(uuid, jsonb) to leasehold_api;

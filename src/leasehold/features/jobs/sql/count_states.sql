@@ -1,14 +1,12 @@
 -- How many jobs are in each state that any is in, counted up to a bound; for a tenant its own, for the operator all. Successes are not
 -- counted: they are most of all jobs, and stat has them by minute.
+-- for: api, operator
+-- settings: read
 create or replace function leasehold.count_states(p_bound integer default 500) returns table (state text, n bigint)
-language plpgsql stable security definer
-set search_path = pg_catalog, pg_temp
-set plan_cache_mode = force_custom_plan
-set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
-as $$
+language plpgsql stable as $$
 #variable_conflict use_column
 declare
-  v_tenant uuid := leasehold.seen_tenant();
+  v_tenant uuid := leasehold.tenant_filter();
 begin
   return query
     with counted as materialized (  -- else every count would be made twice
@@ -28,6 +26,3 @@ begin
     select * from counted where n > 0;
 end
 $$;
-
-revoke all on function leasehold.count_states(integer) from public;
-grant execute on function leasehold.count_states(integer) to leasehold_api, leasehold_operator;

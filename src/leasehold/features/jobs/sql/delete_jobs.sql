@@ -1,10 +1,9 @@
 -- Remove these jobs of a tenant with all that is known of them, if they have ended. Their keys are free again; large payloads
--- and results go with purge_bodies.
+-- and results go with purge_blobs.
+-- internal
+-- settings: index
 create or replace function leasehold.delete_jobs(p_tenant uuid, p_jobs uuid[]) returns integer
-language plpgsql
-set search_path = pg_catalog, pg_temp
-set enable_seqscan = off set jit = off
-as $$
+language plpgsql as $$
 declare
   v_ended uuid[];
 begin
@@ -25,5 +24,3 @@ begin
   return cardinality(v_ended);
 end
 $$;
-
-revoke all on function leasehold.delete_jobs(uuid, uuid[]) from public;

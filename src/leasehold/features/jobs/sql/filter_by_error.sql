@@ -1,8 +1,7 @@
 -- Those of these jobs whose error fits the fingerprint and the part of a text that a filter names; all, if it names none.
-create or replace function leasehold.with_error(p_jobs uuid[], p_filter jsonb) returns uuid[]
-language plpgsql stable
-set search_path = pg_catalog, pg_temp
-as $$
+-- internal
+create or replace function leasehold.filter_by_error(p_jobs uuid[], p_filter jsonb) returns uuid[]
+language plpgsql stable as $$
 begin
   if not p_filter ?| array['error', 'fingerprint'] then
     return p_jobs;
@@ -22,5 +21,3 @@ begin
   );
 end
 $$;
-
-revoke all on function leasehold.with_error(uuid[], jsonb) from public;

@@ -4,16 +4,14 @@
 -- Filter: as for list_jobs; and fingerprint or error (a part of its text), which only failed and dead jobs have; and payload,
 -- an object of paths and the text that stands there ({"order.id": "4711"}; payloads that are kept as bodies are not read).
 -- For a tenant its own jobs, for the operator all.
+-- for: api, operator
+-- settings: read
 create or replace function leasehold.find_jobs(
   p_filter jsonb default '{}', p_before uuid default null, p_limit integer default 50, p_window integer default 1000
 ) returns table (jobs uuid[], looked_to uuid)
-language plpgsql stable security definer
-set search_path = pg_catalog, pg_temp
-set plan_cache_mode = force_custom_plan
-set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
-as $$
+language plpgsql stable as $$
 declare
-  v_tenant uuid := leasehold.seen_tenant();
+  v_tenant uuid := leasehold.tenant_filter();
   v_rest   jsonb := p_filter - 'error' - 'fingerprint' - 'payload';
   v_values jsonb := p_filter -> 'payload';
   v_state  text := p_filter ->> 'state';
@@ -26,7 +24,7 @@ begin
       where (v_state is null or f.state = v_state)
         and (not p_filter ? 'fingerprint' or f.fingerprint = p_filter ->> 'fingerprint')
         and (not p_filter ? 'error' or position(lower(p_filter ->> 'error') in lower(f.error::text)) > 0)
-        and leasehold.matches(j, v_rest) and leasehold.has_values(j.payload, v_values)
+        and leasehold.matches_filter(j, v_rest) and leasehold.has_filter_values(j.payload, v_values)
     )
     into v_some, jobs
     from leasehold.newest_failures(v_tenant, v_before, p_window) f join leasehold.job j on j.job_id = f.job_id;
@@ -51,7 +49,7 @@ begin
   elsif v_some is not null then
     jobs := array(
       select j.job_id from leasehold.job j
-      where j.job_id = any(v_some) and j.job_id < v_before and leasehold.matches(j, v_rest) and leasehold.has_values(j.payload, v_values)
+      where j.job_id = any(v_some) and j.job_id < v_before and leasehold.matches_filter(j, v_rest) and leasehold.has_filter_values(j.payload, v_values)
       order by j.job_id desc
       limit p_limit
     );
@@ -64,7 +62,7 @@ begin
     );
     jobs := array(
       select j.job_id from leasehold.job j
-      where j.job_id = any(v_some) and leasehold.matches(j, v_rest) and leasehold.has_values(j.payload, v_values)
+      where j.job_id = any(v_some) and leasehold.matches_filter(j, v_rest) and leasehold.has_filter_values(j.payload, v_values)
         and (
           v_state is null
           or (select w.state from leasehold.whereabouts_at(j.job_id, j.queue, j.priority, j.pass) w) = v_state
@@ -83,6 +81,3 @@ begin
   end if;
 end
 $$;
-
-revoke all on function leasehold.find_jobs(jsonb, uuid, integer, integer) from public;
-grant execute on function leasehold.find_jobs(jsonb, uuid, integer, integer) to leasehold_api, leasehold_operator;

@@ -1,9 +1,8 @@
 -- What errors of the same cause have in common: the kind, the type, and the message without its numbers and names in
 -- quotes.
+-- internal
 create or replace function leasehold.fingerprint(p_kind text, p_error jsonb) returns text
-language sql immutable
-set search_path = pg_catalog, pg_temp
-as $$
+language sql immutable as $$
   select substr(md5(concat_ws(
     chr(31), p_kind, p_error ->> 'type',
     regexp_replace(
@@ -12,5 +11,3 @@ as $$
     )
   )), 1, 12)
 $$;
-
-revoke all on function leasehold.fingerprint(text, jsonb) from public;

@@ -1,10 +1,9 @@
 -- The newest jobs of the current tenant without results and large payloads; p_before is the last id of the page before.
 -- Filter: state, kind, queue, tag, key, created_after, created_before.
+-- for: api
 create or replace function leasehold.list_jobs_briefly(p_filter jsonb default '{}', p_before uuid default null, p_limit integer default 50)
 returns setof leasehold.job_view
-language plpgsql stable security definer
-set search_path = pg_catalog, pg_temp
-as $$
+language plpgsql stable as $$
 declare
   v_tenant uuid := leasehold.current_tenant();
   v_states text[];
@@ -14,6 +13,3 @@ begin
   return query select * from leasehold.view_jobs_briefly(v_tenant, leasehold.match_jobs(v_tenant, p_filter, v_states, p_before, p_limit));
 end
 $$;
-
-revoke all on function leasehold.list_jobs_briefly(jsonb, uuid, integer) from public;
-grant execute on function leasehold.list_jobs_briefly(jsonb, uuid, integer) to leasehold_api;

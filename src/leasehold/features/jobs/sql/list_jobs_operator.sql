@@ -1,12 +1,10 @@
 -- These jobs as a person wants to see them in a list, newest first: those of the tenant, or all for the operator.
-create or replace function leasehold.see_jobs(p_jobs uuid[]) returns setof leasehold.job_view
-language plpgsql stable security definer
-set search_path = pg_catalog, pg_temp
-set plan_cache_mode = force_custom_plan
-set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
-as $$
+-- for: api, operator
+-- settings: read
+create or replace function leasehold.list_jobs_operator(p_jobs uuid[]) returns setof leasehold.job_view
+language plpgsql stable as $$
 declare
-  v_tenant uuid := leasehold.seen_tenant();
+  v_tenant uuid := leasehold.tenant_filter();
 begin
   return query
     select v.*
@@ -19,6 +17,3 @@ begin
     order by v.job_id desc;
 end
 $$;
-
-revoke all on function leasehold.see_jobs(uuid[]) from public;
-grant execute on function leasehold.see_jobs(uuid[]) to leasehold_api, leasehold_operator;

@@ -1,14 +1,13 @@
 -- Log lines of the current tenant's handlers, newest first: of all jobs, or of the jobs of some kinds. A group is a kind, or
 -- the pack that kinds belong to; one that nobody knows is an error, for a typing error must not look like silence.
 -- p_at, p_job and p_seq are the last line of the page before.
+-- for: api, worker, readonly
+-- settings: index
 create or replace function leasehold.list_logs(
   p_groups text[] default null, p_since timestamptz default null, p_at timestamptz default null, p_job uuid default null,
   p_seq integer default null, p_limit integer default 100
 ) returns table (job_id uuid, kind text, attempt smallint, seq integer, at timestamptz, level text, message text, fields jsonb)
-language plpgsql stable security definer
-set search_path = pg_catalog, pg_temp
-set enable_seqscan = off set jit = off
-as $$
+language plpgsql stable as $$
 #variable_conflict use_column
 declare
   v_tenant  uuid := leasehold.current_tenant();
@@ -33,7 +32,3 @@ begin
     limit p_limit;
 end
 $$;
-
-revoke all on function leasehold.list_logs(text[], timestamptz, timestamptz, uuid, integer, integer) from public;
-grant execute on function leasehold.list_logs(text[], timestamptz, timestamptz, uuid, integer, integer)
-to leasehold_api, leasehold_worker, leasehold_readonly;

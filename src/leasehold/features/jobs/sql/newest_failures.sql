@@ -1,12 +1,11 @@
 -- The newest jobs that ended as failed or dead, at most so many, each with its error; of all tenants where none is given.
+-- internal
+-- settings: custom plan
 create or replace function leasehold.newest_failures(p_tenant uuid, p_before uuid, p_most integer)
 returns table (
   job_id uuid, tenant_id uuid, kind text, state text, error jsonb, finished_at timestamptz, fingerprint text
 )
-language plpgsql stable
-set search_path = pg_catalog, pg_temp
-set plan_cache_mode = force_custom_plan
-as $$
+language plpgsql stable as $$
 #variable_conflict use_column
 begin
   return query
@@ -31,5 +30,3 @@ begin
     join leasehold.job j on j.job_id = e.job_id;
 end
 $$;
-
-revoke all on function leasehold.newest_failures(uuid, uuid, integer) from public;

@@ -3,13 +3,12 @@
 -- piece is removed with the act, so an attempt that comes after a crash goes on where the last one stopped.
 --
 -- The row returned is the selection as it is then; p_rest tells whether another piece is left.
-create or replace function leasehold.act_on_selected(
+-- for: worker
+-- settings: no jit
+create or replace function leasehold.run_selected_action(
   p_by uuid, p_reason text default null, out p_count integer, out p_done integer, out p_changed integer, out p_rest boolean
 )
-language plpgsql security definer
-set search_path = pg_catalog, pg_temp
-set jit = off
-as $$
+language plpgsql as $$
 declare
   v_selection leasehold.selection;
   v_selected  leasehold.selected;
@@ -30,7 +29,7 @@ begin
         select j.job_id from leasehold.job j
         where j.job_id = any(v_selected.jobs)
           and (select w.state from leasehold.whereabouts_at(j.job_id, j.queue, j.priority, j.pass) w)
-            = any(leasehold.states_to_act(v_selection.action, v_selection.filter))
+            = any(leasehold.actionable_states(v_selection.action, v_selection.filter))
       );
     else
       v_jobs := array(
@@ -40,7 +39,7 @@ begin
     end if;
     v_done := case v_selection.action
       when 'delete' then leasehold.delete_jobs(v_selection.tenant_id, v_jobs)
-      else leasehold.act_on_chosen(v_selection.action, v_jobs, p_reason)
+      else leasehold.apply_action(v_selection.action, v_jobs, p_reason)
     end;
     delete from leasehold.selected where selection_id = v_selected.selection_id and piece = v_selected.piece;
     update leasehold.selection
@@ -54,6 +53,3 @@ begin
   p_rest := exists (select from leasehold.selected where selection_id = v_selection.selection_id);
 end
 $$;
-
-revoke all on function leasehold.act_on_selected(uuid, text) from public;
-grant execute on function leasehold.act_on_selected(uuid, text) to leasehold_worker;

@@ -1,16 +1,15 @@
 -- Select the jobs that a bulk action applies to now, all of them, and keep their ids: what is confirmed afterwards is what
--- begin_selected has done. One selection for the current tenant, empty if it has none; for the operator, without a tenant, one
+-- start_selected_action has done. One selection for the current tenant, empty if it has none; for the operator, without a tenant, one
 -- for each that has such jobs.
+-- for: api, worker, operator
+-- settings: no jit
 create or replace function leasehold.select_jobs(p_action text, p_filter jsonb) returns setof leasehold.selection
-language plpgsql security definer
-set search_path = pg_catalog, pg_temp
-set jit = off
-as $$
+language plpgsql as $$
 #variable_conflict use_column
 declare
   c_piece  constant integer := 500;  -- jobs that one transaction acts on
-  v_tenant uuid := leasehold.seen_tenant();
-  v_jobs   uuid[] := leasehold.jobs_to_act(v_tenant, p_action, p_filter);
+  v_tenant uuid := leasehold.tenant_filter();
+  v_jobs   uuid[] := leasehold.list_matching_action(v_tenant, p_action, p_filter);
   v_now    timestamptz := leasehold.now();  -- after the look: no outcome that it saw is later
 begin
   return query
@@ -37,6 +36,3 @@ begin
     select * from made order by tenant_id;
 end
 $$;
-
-revoke all on function leasehold.select_jobs(text, jsonb) from public;
-grant execute on function leasehold.select_jobs(text, jsonb) to leasehold_api, leasehold_worker, leasehold_operator;

@@ -1,11 +1,10 @@
 -- Ask for the bulk action on what select_jobs selected for the current tenant: the job that will do it, after a delay if there
 -- is to be time to think again. A selection that was begun gives the job that it has, with created = false. Logged, for that
 -- job does not know who asked.
-create or replace function leasehold.begin_selected(p_selection uuid, p_reason text default null, p_delay_s real default 0)
+-- for: api, worker
+create or replace function leasehold.start_selected_action(p_selection uuid, p_reason text default null, p_delay_s real default 0)
 returns table (job_id uuid, state text, created boolean, count integer)
-language plpgsql security definer
-set search_path = pg_catalog, pg_temp
-as $$
+language plpgsql as $$
 #variable_conflict use_column
 declare
   v_selection leasehold.selection;
@@ -35,6 +34,3 @@ begin
   return query select v_made.job_id, v_made.state, v_made.created, v_selection.n;
 end
 $$;
-
-revoke all on function leasehold.begin_selected(uuid, text, real) from public;
-grant execute on function leasehold.begin_selected(uuid, text, real) to leasehold_api, leasehold_worker;

@@ -5,12 +5,10 @@
 -- The locks are only tried, so nobody waits in a circle. They are held to the end of the transaction: until then nobody
 -- else can tell how many places are taken, and nobody overtakes. For the same reason a group lets nobody in while one that
 -- has a place has not started: it waits for its tenant, at a gate, or in another lane, and rings when it starts.
+-- internal
+-- settings: hot
 create or replace function leasehold.admit(p_rows tid[], p_lane integer, p_pass bigint) returns tid[]
-language plpgsql
-set search_path = pg_catalog, pg_temp
-set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-set enable_indexscan = on set enable_nestloop = on set jit = off set plan_cache_mode = force_generic_plan
-as $$
+language plpgsql as $$
 declare
   v_bells  tid[];
   v_groups bigint[];
@@ -35,7 +33,7 @@ begin
     ) b
     cross join lateral (
       select count(*) as n, coalesce(bool_or(
-        exists (select from leasehold.ready r where r.job_id = p.job_id and r.attempt = 0 and not r.placed)  -- see 0022_placed
+        exists (select from leasehold.ready r where r.job_id = p.job_id and r.attempt = 0 and not r.placed)  -- see the table ready
         or exists (select from leasehold.parked k where k.job_id = p.job_id and k.attempt = 0)
         or exists (select from leasehold.gated d where d.job_id = p.job_id and d.attempt = 0)
       ), false) as not_started
@@ -64,14 +62,14 @@ begin
   stand as (
     insert into leasehold.ready (lane, pass, job_id, tenant_id, attempt, max_attempts, events, bound)
     select
-      lane, case when lane = p_lane then turn else leasehold.clock(lane) + 1 end,
+      lane, case when lane = p_lane then turn else leasehold.lane_clock(lane) + 1 end,
       job_id, tenant_id, attempt, max_attempts, events, true
     from (select * from gone order by group_id, seq) g
     union all  -- one that was canceled while we waited for its row: ring for who follows
-    select lane, leasehold.clock(lane) + 1, leasehold.bell(group_id), tenant_id, -1, 0, 0, true
+    select lane, leasehold.lane_clock(lane) + 1, leasehold.bell(group_id), tenant_id, -1, 0, 0, true
     from head where job_id not in (select job_id from gone)
     union all  -- more have room than had bells here: ring for the next
-    select lane, greatest(leasehold.clock(lane) + 1, pass), leasehold.bell(group_id), tenant_id, -1, 0, 0, true
+    select lane, greatest(leasehold.lane_clock(lane) + 1, pass), leasehold.bell(group_id), tenant_id, -1, 0, 0, true
     from line where nth > bells and not behind
     returning ctid, lane, attempt
   )
@@ -80,5 +78,3 @@ begin
   return v_let_in;
 end
 $$;
-
-revoke all on function leasehold.admit(tid[], integer, bigint) from public;

@@ -1,8 +1,7 @@
 -- Forget what was said of a gate: its breaker is closed, and nothing holds it. Whoever waits asks again. Logged.
+-- internal
 create or replace function leasehold.calm_gate(p_terms leasehold.gate_terms) returns void
-language plpgsql
-set search_path = pg_catalog, pg_temp
-as $$
+language plpgsql as $$
 declare
   v_now  timestamptz;
   v_gate leasehold.gate_now;
@@ -22,5 +21,3 @@ begin
   perform leasehold.log_action(p_terms.tenant_id, 'gate.reset', p_terms.gate);
 end
 $$;
-
-revoke all on function leasehold.calm_gate(leasehold.gate_terms) from public;

@@ -1,8 +1,7 @@
 -- Refuse what cannot be a job's gate.
+-- internal
 create or replace function leasehold.check_gate(p_gate jsonb) returns void
-language plpgsql immutable
-set search_path = pg_catalog, pg_temp
-as $$
+language plpgsql immutable as $$
 declare
   v_gate text := p_gate #>> '{}';
 begin
@@ -12,5 +11,3 @@ begin
   end if;
 end
 $$;
-
-revoke all on function leasehold.check_gate(jsonb) from public;

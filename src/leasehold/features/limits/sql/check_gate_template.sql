@@ -1,8 +1,7 @@
 -- Refuse what cannot be the option gate: a gate, or a template that fill_gate makes one of.
+-- internal
 create or replace function leasehold.check_gate_template(p_gate jsonb) returns void
-language plpgsql immutable
-set search_path = pg_catalog, pg_temp
-as $$
+language plpgsql immutable as $$
 declare
   v_gate text := p_gate #>> '{}';
 begin
@@ -17,5 +16,3 @@ begin
   end if;
 end
 $$;
-
-revoke all on function leasehold.check_gate_template(jsonb) from public;

@@ -3,10 +3,9 @@
 --
 -- A payload that leaves a hole open is refused: without a gate the job would start at any rate. So is a value with braces,
 -- which could be taken for a template again.
+-- internal
 create or replace function leasehold.fill_gate(p_template text, p_payload jsonb) returns text
-language plpgsql immutable
-set search_path = pg_catalog, pg_temp
-as $$
+language plpgsql immutable as $$
 declare
   v_gate  text := p_template;
   v_hole  text;
@@ -35,5 +34,3 @@ begin
   return v_gate;
 end
 $$;
-
-revoke all on function leasehold.fill_gate(text, jsonb) from public;

@@ -1,9 +1,9 @@
 -- These jobs of a lane were sent to wait at gates. Those of their tenants that come next in the lane, and have to pass the
 -- same gates, go there too: a long backlog for a shut gate would otherwise be met a claim's worth at a time. Not the rows
 -- in p_not: the claim knows what becomes of those.
+-- internal
 create or replace function leasehold.follow_to_gates(p_lane integer, p_floor bigint, p_jobs uuid[], p_not tid[]) returns void
 language plpgsql
-set search_path = pg_catalog, pg_temp
 set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
 set enable_indexscan = on set enable_nestloop = on set jit = off
 as $$
@@ -42,5 +42,3 @@ begin
   end if;
 end
 $$;
-
-revoke all on function leasehold.follow_to_gates(integer, bigint, uuid[], tid[]) from public;

@@ -1,9 +1,8 @@
 -- How many jobs may pass a gate at this moment, up to a hundred.
+-- internal
 create or replace function leasehold.free_slots(p_gate leasehold.gate_now, p_terms leasehold.gate_terms, p_at timestamptz)
 returns integer
-language sql stable
-set search_path = pg_catalog, pg_temp
-as $$
+language sql stable as $$
   select case when leasehold.opens_at(p_gate, p_terms) > p_at then 0 else least(
     100,
     case when p_gate.state = 'half-open' then p_gate.probes_left end,
@@ -15,5 +14,3 @@ as $$
     end
   )::integer end
 $$;
-
-revoke all on function leasehold.free_slots(leasehold.gate_now, leasehold.gate_terms, timestamptz) from public;

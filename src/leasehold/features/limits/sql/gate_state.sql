@@ -5,11 +5,10 @@
 --   open       nobody passes until probe_at, a cool-down and up to a fifth more after the failure; then half-open
 --   half-open  so many probes pass; a failure opens the gate again, success of all of them closes it; probes of which
 --              nothing is heard for a cool-down after the last of them started are sent again
+-- internal
+-- settings: ordered
 create or replace function leasehold.gate_state(p_terms leasehold.gate_terms, p_at timestamptz) returns leasehold.gate_now
-language plpgsql stable
-set search_path = pg_catalog, pg_temp
-set enable_seqscan = off set enable_bitmapscan = off set enable_indexscan = on set jit = off
-as $$
+language plpgsql stable as $$
 declare
   v_gate   leasehold.gate_now;
   v_fatal  integer;
@@ -69,5 +68,3 @@ begin
   return v_gate;
 end
 $$;
-
-revoke all on function leasehold.gate_state(leasehold.gate_terms, timestamptz) from public;

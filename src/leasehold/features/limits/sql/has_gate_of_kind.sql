@@ -1,8 +1,7 @@
 -- Whether the gate of a job is the one that its kind makes of its payload; false where the caller gave another.
+-- internal
 create or replace function leasehold.has_gate_of_kind(p_job leasehold.job) returns boolean
-language plpgsql stable
-set search_path = pg_catalog, pg_temp
-as $$
+language plpgsql stable as $$
 declare
   v_template text := (select options ->> 'gate' from leasehold.kind where kind = p_job.kind);
 begin
@@ -13,5 +12,3 @@ exception when sqlstate 'LH400' then  -- the handler has another template by now
   return false;
 end
 $$;
-
-revoke all on function leasehold.has_gate_of_kind(leasehold.job) from public;

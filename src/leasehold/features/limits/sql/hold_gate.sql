@@ -1,8 +1,7 @@
 -- Let nobody pass a gate of the current tenant for so many seconds. Logged.
+-- for: api, worker, operator
 create or replace function leasehold.hold_gate(p_gate text, p_seconds double precision) returns void
-language plpgsql security definer
-set search_path = pg_catalog, pg_temp
-as $$
+language plpgsql as $$
 declare
   v_terms leasehold.gate_terms := leasehold.own_gate(p_gate);
   v_now   timestamptz := leasehold.now();
@@ -15,6 +14,3 @@ begin
   perform leasehold.log_action(v_terms.tenant_id, 'gate.hold', p_gate, jsonb_build_object('seconds', p_seconds));
 end
 $$;
-
-revoke all on function leasehold.hold_gate(text, double precision) from public;
-grant execute on function leasehold.hold_gate(text, double precision) to leasehold_api, leasehold_worker, leasehold_operator;

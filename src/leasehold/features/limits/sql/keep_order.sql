@@ -1,11 +1,10 @@
 -- Those of these locked ready rows that come too early: they have a place in a group beside one that was let in before them
 -- and has not started. It is parked, or another claim is about to start it, and which of them started first would be a
 -- matter of chance. Groups with one place have nobody to look at.
+-- internal
+-- settings: hot
 create or replace function leasehold.keep_order(p_rows tid[]) returns tid[]
 language plpgsql  -- not sql: planned once
-set search_path = pg_catalog, pg_temp
-set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-set enable_indexscan = on set enable_nestloop = on set jit = off set plan_cache_mode = force_generic_plan
 as $$
 begin
   return array(
@@ -17,7 +16,7 @@ begin
       where o.group_id = p.group_id and o.job_id < p.job_id and (
         exists (
           select from leasehold.ready w
-          where w.job_id = o.job_id and w.attempt = 0 and not w.placed and w.ctid <> all(p_rows)  -- see 0022_placed
+          where w.job_id = o.job_id and w.attempt = 0 and not w.placed and w.ctid <> all(p_rows)  -- see the table ready
         )
         or exists (select from leasehold.parked w where w.job_id = o.job_id and w.attempt = 0)
       )
@@ -25,5 +24,3 @@ begin
   );
 end
 $$;
-
-revoke all on function leasehold.keep_order(tid[]) from public;

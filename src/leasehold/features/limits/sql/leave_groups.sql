@@ -1,10 +1,9 @@
 -- These jobs have ended, or go away: they give their places back, but for those whose group waits for a person when they
 -- are dead or failed. Rings for the next, whether or not somebody waits: without the group's lock nobody can tell.
+-- internal
+-- settings: ordered
 create or replace function leasehold.leave_groups(p_jobs uuid[], p_failed uuid[]) returns void
-language plpgsql
-set search_path = pg_catalog, pg_temp
-set enable_seqscan = off set enable_bitmapscan = off set enable_indexscan = on set jit = off
-as $$
+language plpgsql as $$
 begin
   with gone as (
     delete from leasehold.place
@@ -18,12 +17,10 @@ begin
     ) b on true
   ),
   clock as materialized (
-    select lane, leasehold.clock(lane) as clock from (select distinct lane from next) l
+    select lane, leasehold.lane_clock(lane) as clock from (select distinct lane from next) l
   )
   insert into leasehold.ready (lane, pass, job_id, tenant_id, attempt, max_attempts, events, bound)
   select n.lane, greatest(c.clock + 1, n.pass), leasehold.bell(n.group_id), n.tenant_id, -1, 0, 0, true
   from next n join clock c on c.lane = n.lane;
 end
 $$;
-
-revoke all on function leasehold.leave_groups(uuid[], uuid[]) from public;

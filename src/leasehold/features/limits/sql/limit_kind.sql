@@ -1,8 +1,7 @@
 -- Let so many jobs of a kind run at once, of all tenants together; null: as many as there are workers for. Logged.
+-- for: operator
 create or replace function leasehold.limit_kind(p_kind text, p_max_running integer) returns void
-language plpgsql security definer
-set search_path = pg_catalog, pg_temp
-as $$
+language plpgsql as $$
 begin
   update leasehold.kind set max_running = p_max_running where kind = p_kind;
   if not found then
@@ -15,6 +14,3 @@ exception when check_violation then
     using errcode = 'LH400', hint = format('leasehold limits pause kind %s', p_kind);
 end
 $$;
-
-revoke all on function leasehold.limit_kind(text, integer) from public;
-grant execute on function leasehold.limit_kind(text, integer) to leasehold_operator;

@@ -1,8 +1,7 @@
 -- Let so many jobs of a queue run at once; null: as many as there are workers for. Logged.
+-- for: operator
 create or replace function leasehold.limit_queue(p_queue text, p_max_running integer) returns void
-language plpgsql security definer
-set search_path = pg_catalog, pg_temp
-as $$
+language plpgsql as $$
 begin
   update leasehold.queue set max_running = p_max_running where queue = p_queue;
   if not found then
@@ -14,6 +13,3 @@ exception when check_violation then
     using errcode = 'LH400', hint = format('leasehold queues pause %s', p_queue);
 end
 $$;
-
-revoke all on function leasehold.limit_queue(text, integer) from public;
-grant execute on function leasehold.limit_queue(text, integer) to leasehold_operator;

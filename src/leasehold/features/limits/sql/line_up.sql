@@ -1,19 +1,17 @@
--- These new jobs of a group get their turns as in make_jobs, and line up. Bells are placed for those that may start together,
+-- These new jobs of a group get their turns as in insert_jobs, and line up. Bells are placed for those that may start together,
 -- and for the last: whatever their tenant asks for next comes after it. For the others rings whoever goes before them.
+-- internal
+-- settings: hot
 create or replace function leasehold.line_up(
   p_jobs uuid[], p_tenants uuid[], p_lane integer, p_clock bigint, p_max_attempts smallint,
   p_group text, p_limit smallint, p_hold boolean, p_gated boolean
 ) returns void
-language plpgsql
-set search_path = pg_catalog, pg_temp
-set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-set enable_indexscan = on set enable_nestloop = on set jit = off set plan_cache_mode = force_generic_plan
-as $$
+language plpgsql as $$
 begin
   with turn as materialized (
     select
       j.job_id, j.tenant_id, j.o, j.nth, j.n, t.pass + t.stride * j.nth as pass, leasehold.group_id(j.tenant_id, p_group) as group_id
-    from leasehold.newest_passes(p_tenants, p_lane, p_clock) t join (
+    from leasehold.newest_turns(p_tenants, p_lane, p_clock) t join (
       select u.*, row_number() over (partition by tenant_id order by o) as nth, count(*) over (partition by tenant_id) as n
       from (
         select job_id, coalesce(tenant_id, p_tenants[1]) as tenant_id, o
@@ -33,6 +31,3 @@ begin
   select p_lane, pass, leasehold.bell(group_id), tenant_id, -1, 0, 0, true from turn where nth <= p_limit or nth = n;
 end
 $$;
-
-revoke all on function
-  leasehold.line_up(uuid[], uuid[], integer, bigint, smallint, text, smallint, boolean, boolean) from public;

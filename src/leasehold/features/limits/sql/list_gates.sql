@@ -1,12 +1,11 @@
 -- The gates of the current tenant by name, from p_after on, or the one that is asked for: those that have let a job through,
 -- and the rules, also those of classes and those that all tenants share; see view_gate.
+-- for: api, worker, operator, readonly
+-- settings: custom plan
 create or replace function leasehold.list_gates(
   p_gate text default null, p_after text default '', p_limit integer default 1000, p_bound integer default 1000
 ) returns setof leasehold.gate_view
-language plpgsql stable security definer
-set search_path = pg_catalog, pg_temp
-set plan_cache_mode = force_custom_plan
-as $$
+language plpgsql stable as $$
 declare
   v_tenant uuid := leasehold.current_tenant();
   v_limit  integer := least(p_limit, 1000);
@@ -33,7 +32,3 @@ begin
     order by v.gate;
 end
 $$;
-
-revoke all on function leasehold.list_gates(text, text, integer, integer) from public;
-grant execute on function leasehold.list_gates(text, text, integer, integer)
-  to leasehold_api, leasehold_worker, leasehold_operator, leasehold_readonly;

@@ -1,9 +1,8 @@
 -- What is limited or paused, beside the limits that every tenant has: queues, kinds, tenants.
+-- for: operator
 create or replace function leasehold.list_limits()
 returns table (what text, name text, max_running integer, paused boolean, running bigint)
-language sql stable security definer
-set search_path = pg_catalog, pg_temp
-as $$
+language sql stable as $$
   select 'queue', queue, max_running, paused, leasehold.count_queue(queue)::bigint
   from leasehold.queue where paused or max_running is not null
   union all
@@ -14,6 +13,3 @@ as $$
   from leasehold.tenant t where paused
   order by 1, 2
 $$;
-
-revoke all on function leasehold.list_limits() from public;
-grant execute on function leasehold.list_limits() to leasehold_operator;

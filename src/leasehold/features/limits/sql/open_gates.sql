@@ -1,9 +1,9 @@
 -- Answer the bells of gates among these locked ready rows of a lane: the first of their lines, as many as may pass now,
 -- stand at p_pass, where this claim takes them next; it is pass_gates that takes their slots. While a line has more, it has
 -- a bell for the moment after. Bells stay where they are while another transaction is at their gate.
+-- internal
 create or replace function leasehold.open_gates(p_rows tid[], p_lane integer, p_pass bigint) returns void
 language plpgsql
-set search_path = pg_catalog, pg_temp
 set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
 set enable_indexscan = on set enable_nestloop = on set jit = off
 as $$
@@ -57,5 +57,3 @@ begin
   end loop;
 end
 $$;
-
-revoke all on function leasehold.open_gates(tid[], integer, bigint) from public;

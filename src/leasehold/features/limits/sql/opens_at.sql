@@ -1,8 +1,7 @@
 -- When the next job may pass a gate; in the past: now.
+-- internal
 create or replace function leasehold.opens_at(p_gate leasehold.gate_now, p_terms leasehold.gate_terms) returns timestamptz
-language sql stable
-set search_path = pg_catalog, pg_temp
-as $$
+language sql stable as $$
   select greatest(
     case when p_terms.every is not null then p_gate.tat end,
     case when p_gate.state = 'open' or p_gate.state = 'half-open' and p_gate.probes_left = 0 then p_gate.probe_at end,
@@ -10,5 +9,3 @@ as $$
     '-infinity'
   )
 $$;
-
-revoke all on function leasehold.opens_at(leasehold.gate_now, leasehold.gate_terms) from public;

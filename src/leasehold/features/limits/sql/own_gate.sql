@@ -1,8 +1,7 @@
 -- The terms of a gate of the current tenant; that of a class or of all tenants together is not its own.
+-- internal
 create or replace function leasehold.own_gate(p_gate text) returns leasehold.gate_terms
-language plpgsql stable
-set search_path = pg_catalog, pg_temp
-as $$
+language plpgsql stable as $$
 declare
   v_tenant uuid := leasehold.current_tenant();
   v_terms  leasehold.gate_terms;
@@ -20,5 +19,3 @@ begin
   return v_terms;
 end
 $$;
-
-revoke all on function leasehold.own_gate(text) from public;

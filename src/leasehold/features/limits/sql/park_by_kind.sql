@@ -2,12 +2,10 @@
 -- kind that another transaction is counting: they stay for the next claim.
 --
 -- Exact, because the running ones are counted under the kind's lock. The locks are only tried, so nobody waits in a circle.
+-- internal
+-- settings: hot
 create or replace function leasehold.park_by_kind(p_rows tid[], out kept tid[], out busy tid[], out parked integer)
-language plpgsql
-set search_path = pg_catalog, pg_temp
-set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-set enable_indexscan = on set enable_nestloop = on set jit = off set plan_cache_mode = force_generic_plan
-as $$
+language plpgsql as $$
 declare
   v_floor bigint := pg_sequence_last_value('leasehold.token_floor');
   v_kinds text[];
@@ -55,5 +53,3 @@ begin
   get diagnostics parked = row_count;
 end
 $$;
-
-revoke all on function leasehold.park_by_kind(tid[]) from public;

@@ -4,11 +4,11 @@
 -- Exact, because the running ones are counted under the tenant's lock. Claims of two workers want the same tenants all the
 -- time, so the locks are waited for, in one order; but only by a transaction that has none yet: with some in hand they are
 -- only tried (rows of a tenant that another claim is counting then stay for the next claim), and nobody waits in a circle.
+-- internal
 create or replace function leasehold.park_over_limit(
   p_rows tid[], p_owners uuid[], p_tenants uuid[], out kept tid[], out parked integer
 )
 language plpgsql
-set search_path = pg_catalog, pg_temp
 set enable_seqscan = off set enable_bitmapscan = off set enable_indexscan = on set jit = off
 set plan_cache_mode = force_generic_plan
 as $$
@@ -68,5 +68,3 @@ begin
   get diagnostics parked = row_count;
 end
 $$;
-
-revoke all on function leasehold.park_over_limit(tid[], uuid[], uuid[]) from public;

@@ -4,14 +4,12 @@
 --
 -- Exact, because slots are taken under the gates' locks, by starts alone, at the clock after the locks. The locks are only
 -- tried, so nobody waits in a circle. Jobs without a gate pass without a look.
+-- internal
+-- settings: hot
 create or replace function leasehold.pass_gates(
   p_rows tid[], p_lane integer, p_floor bigint, out kept tid[], out busy tid[], out starts_at timestamptz
 )
-language plpgsql
-set search_path = pg_catalog, pg_temp
-set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-set enable_indexscan = on set enable_nestloop = on set jit = off set plan_cache_mode = force_generic_plan
-as $$
+language plpgsql as $$
 declare
   v_terms  leasehold.gate_terms[];
   v_gates  leasehold.gate_now[] := '{}';
@@ -118,5 +116,3 @@ begin
   end if;
 end
 $$;
-
-revoke all on function leasehold.pass_gates(tid[], integer, bigint) from public;

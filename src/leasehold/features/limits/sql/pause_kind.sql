@@ -1,8 +1,7 @@
 -- Pause a kind (no attempt of it starts) or let it go on. Logged.
+-- for: operator
 create or replace function leasehold.pause_kind(p_kind text, p_paused boolean) returns void
-language plpgsql security definer
-set search_path = pg_catalog, pg_temp
-as $$
+language plpgsql as $$
 begin
   update leasehold.kind set paused = p_paused where kind = p_kind;
   if not found then
@@ -12,6 +11,3 @@ begin
   perform leasehold.log_action(null, case when p_paused then 'kind.pause' else 'kind.resume' end, p_kind);
 end
 $$;
-
-revoke all on function leasehold.pause_kind(text, boolean) from public;
-grant execute on function leasehold.pause_kind(text, boolean) to leasehold_operator;

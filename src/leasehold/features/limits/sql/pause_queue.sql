@@ -1,8 +1,7 @@
 -- Pause a queue (nothing of it is claimed) or let it go on. Logged.
+-- for: operator
 create or replace function leasehold.pause_queue(p_queue text, p_paused boolean) returns void
-language plpgsql security definer
-set search_path = pg_catalog, pg_temp
-as $$
+language plpgsql as $$
 begin
   update leasehold.queue set paused = p_paused where queue = p_queue;
   if not found then
@@ -11,6 +10,3 @@ begin
   perform leasehold.log_action(null, case when p_paused then 'queue.pause' else 'queue.resume' end, p_queue);
 end
 $$;
-
-revoke all on function leasehold.pause_queue(text, boolean) from public;
-grant execute on function leasehold.pause_queue(text, boolean) to leasehold_operator;

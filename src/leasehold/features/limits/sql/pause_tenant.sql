@@ -1,8 +1,7 @@
 -- Pause a tenant (none of its jobs starts; it may go on asking for them) or let it go on. Logged.
+-- for: operator
 create or replace function leasehold.pause_tenant(p_tenant uuid, p_paused boolean) returns void
-language plpgsql security definer
-set search_path = pg_catalog, pg_temp
-as $$
+language plpgsql as $$
 begin
   update leasehold.tenant set paused = p_paused where tenant_id = p_tenant;
   if not found then
@@ -11,6 +10,3 @@ begin
   perform leasehold.log_action(p_tenant, case when p_paused then 'tenant.pause' else 'tenant.resume' end, p_tenant::text);
 end
 $$;
-
-revoke all on function leasehold.pause_tenant(uuid, boolean) from public;
-grant execute on function leasehold.pause_tenant(uuid, boolean) to leasehold_operator;

@@ -1,8 +1,7 @@
 -- Set the rule of a gate of the current tenant, or of a class of its gates; null removes it. See write_gate.
+-- for: api, worker, operator
 create or replace function leasehold.put_gate(p_gate text, p_rule jsonb) returns void
-language plpgsql security definer
-set search_path = pg_catalog, pg_temp
-as $$
+language plpgsql as $$
 declare
   v_tenant uuid := leasehold.current_tenant();
 begin
@@ -12,6 +11,3 @@ begin
   perform leasehold.write_gate(v_tenant, p_gate, p_rule);
 end
 $$;
-
-revoke all on function leasehold.put_gate(text, jsonb) from public;
-grant execute on function leasehold.put_gate(text, jsonb) to leasehold_api, leasehold_worker, leasehold_operator;

@@ -1,15 +1,17 @@
 -- Where jobs stand in line, the longest lines first: at groups, at gates, and at the limit of what a tenant runs at once. At
 -- most p_window jobs of each of the three are looked at, so that many is what waiting counts. held_by is the job that failed
 -- and keeps its group waiting for a person. For a tenant its own jobs, for the operator all.
+-- for: api, operator
+-- settings: read
 create or replace function leasehold.see_lines(p_window integer default 1000, p_limit integer default 20)
-returns setof leasehold.line_view
-language plpgsql stable security definer
-set search_path = pg_catalog, pg_temp
-set plan_cache_mode = force_custom_plan
-set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
-as $$
+returns table (
+  what text, tenant_id uuid, name text, waiting integer, first_job uuid, running integer,
+  at_once integer, held_by uuid, state text, next_at timestamptz
+)
+language plpgsql stable as $$
+#variable_conflict use_column
 declare
-  v_tenant uuid := leasehold.seen_tenant();
+  v_tenant uuid := leasehold.tenant_filter();
 begin
   return query
     select 'group', g.tenant_id, j.group_key, g.n, j.job_id, p.running, g.group_limit, p.held_by,
@@ -62,6 +64,3 @@ begin
     join leasehold.tenant t on t.tenant_id = p.tenant_id;
 end
 $$;
-
-revoke all on function leasehold.see_lines(integer, integer) from public;
-grant execute on function leasehold.see_lines(integer, integer) to leasehold_api, leasehold_operator;

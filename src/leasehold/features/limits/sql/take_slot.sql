@@ -1,10 +1,9 @@
 -- The gate after p_n starts at this moment.
+-- internal
 create or replace function leasehold.take_slot(
   p_gate leasehold.gate_now, p_terms leasehold.gate_terms, p_at timestamptz, p_n integer
 ) returns leasehold.gate_now
-language plpgsql immutable
-set search_path = pg_catalog, pg_temp
-as $$
+language plpgsql immutable as $$
 begin
   p_gate.last_at := p_at;
   if p_terms.every is not null then
@@ -20,5 +19,3 @@ begin
   return p_gate;
 end
 $$;
-
-revoke all on function leasehold.take_slot(leasehold.gate_now, leasehold.gate_terms, timestamptz, integer) from public;

@@ -2,9 +2,9 @@
 -- job's own, is an answer of the far end, and is said only where somebody waits for it: while the gate is not closed. An
 -- error with "gate_after_s" holds the gate for so long (at most a day), for everybody, and counts as neither. Whoever waits
 -- asks again after an answer: it may have been the one that closes the breaker.
+-- internal
 create or replace function leasehold.tell_gates(p_jobs uuid[], p_tokens bigint[]) returns void
 language plpgsql
-set search_path = pg_catalog, pg_temp
 set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
 set enable_indexscan = on set enable_nestloop = on set jit = off
 as $$
@@ -39,5 +39,3 @@ begin
   end if;
 end
 $$;
-
-revoke all on function leasehold.tell_gates(uuid[], bigint[]) from public;

@@ -1,11 +1,10 @@
 -- Bring parked jobs of these tenants (null: of all that have any) back into their lanes, as many as may run now, and those of
 -- kinds.
 -- The tenants' locks are only tried: what is missed is done by the next attempt that ends, or by the workers' upkeep.
+-- for: worker
+-- settings: ordered
 create or replace function leasehold.unpark(p_tenants uuid[]) returns integer
-language plpgsql security definer
-set search_path = pg_catalog, pg_temp
-set enable_seqscan = off set enable_bitmapscan = off set enable_indexscan = on set jit = off
-as $$
+language plpgsql as $$
 declare
   v_floor  bigint := pg_sequence_last_value('leasehold.token_floor');
   v_tenant uuid;
@@ -31,12 +30,9 @@ begin
       delete from leasehold.parked where ctid = any(v_rows) returning lane, job_id, tenant_id, attempt, max_attempts, events, bound
     )
     insert into leasehold.ready (lane, pass, job_id, tenant_id, attempt, max_attempts, events, bound)
-    select lane, leasehold.clock(lane) + 1, job_id, tenant_id, attempt, max_attempts, events, bound from gone;
+    select lane, leasehold.lane_clock(lane) + 1, job_id, tenant_id, attempt, max_attempts, events, bound from gone;
     v_back := v_back + cardinality(v_rows);
   end loop;
   return v_back + leasehold.unpark_kinds();
 end
 $$;
-
-revoke all on function leasehold.unpark(uuid[]) from public;
-grant execute on function leasehold.unpark(uuid[]) to leasehold_worker;

@@ -1,10 +1,9 @@
 -- Bring parked jobs of kinds that may run again back into their lanes, the oldest first, up to a thousand of each kind. The
 -- kinds' locks are only tried: what is missed is done by the next attempt that ends, or by the workers' upkeep.
+-- internal
+-- settings: ordered
 create or replace function leasehold.unpark_kinds() returns integer
-language plpgsql
-set search_path = pg_catalog, pg_temp
-set enable_seqscan = off set enable_bitmapscan = off set enable_indexscan = on set jit = off
-as $$
+language plpgsql as $$
 declare
   v_floor bigint := pg_sequence_last_value('leasehold.token_floor');
   v_kind  text := '';
@@ -26,11 +25,9 @@ begin
       delete from leasehold.parked where ctid = any(v_rows) returning lane, job_id, tenant_id, attempt, max_attempts, events, bound
     )
     insert into leasehold.ready (lane, pass, job_id, tenant_id, attempt, max_attempts, events, bound)
-    select lane, leasehold.clock(lane) + 1, job_id, tenant_id, attempt, max_attempts, events, bound from gone;
+    select lane, leasehold.lane_clock(lane) + 1, job_id, tenant_id, attempt, max_attempts, events, bound from gone;
     v_back := v_back + cardinality(v_rows);
   end loop;
   return v_back;
 end
 $$;
-
-revoke all on function leasehold.unpark_kinds() from public;

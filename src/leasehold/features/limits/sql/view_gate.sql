@@ -1,8 +1,8 @@
 -- A gate as its tenant sees it; failed (what the breaker has before it) and waiting (jobs of this tenant) are counted up to
 -- a bound. Of a class, and of a gate that all tenants share, no state is told.
+-- internal
 create or replace function leasehold.view_gate(p_tenant uuid, p_gate text, p_bound integer) returns leasehold.gate_view
 language plpgsql stable
-set search_path = pg_catalog, pg_temp
 set enable_seqscan = off set enable_bitmapscan = off set jit = off
 as $$
 declare
@@ -38,5 +38,3 @@ begin
   return v_view;
 end
 $$;
-
-revoke all on function leasehold.view_gate(uuid, text, integer) from public;

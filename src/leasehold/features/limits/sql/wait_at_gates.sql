@@ -1,7 +1,7 @@
 -- Take these locked ready rows of a lane out of it: each job waits at its gate, and its line has a bell for that moment.
+-- internal
 create or replace function leasehold.wait_at_gates(p_rows tid[], p_jobs uuid[], p_gates bigint[], p_until timestamptz[]) returns void
 language plpgsql
-set search_path = pg_catalog, pg_temp
 set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
 set enable_indexscan = on set enable_nestloop = on set jit = off
 as $$
@@ -22,5 +22,3 @@ begin
   on conflict (gate_id, lane, tenant_id) do update set at = excluded.at where excluded.at < b.at;
 end
 $$;
-
-revoke all on function leasehold.wait_at_gates(tid[], uuid[], bigint[], timestamptz[]) from public;

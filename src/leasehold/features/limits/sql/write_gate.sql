@@ -2,10 +2,9 @@
 --
 -- A rule is an object of numbers: rate and per_s (so many starts in so many seconds; else any number), burst, failures (else
 -- there is no breaker), ratio, window_s, cooldown_s, probes.
+-- internal
 create or replace function leasehold.write_gate(p_tenant uuid, p_gate text, p_rule jsonb) returns void
-language plpgsql
-set search_path = pg_catalog, pg_temp
-as $$
+language plpgsql as $$
 declare
   c_defaults constant jsonb := '{"per_s": 1, "burst": 1, "ratio": 0.5, "window_s": 60, "cooldown_s": 30, "probes": 1}';
   c_known    constant text[] := array['rate', 'per_s', 'burst', 'failures', 'ratio', 'window_s', 'cooldown_s', 'probes'];
@@ -54,5 +53,3 @@ begin
   ));
 end
 $$;
-
-revoke all on function leasehold.write_gate(uuid, text, jsonb) from public;

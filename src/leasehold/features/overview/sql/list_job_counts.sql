@@ -1,15 +1,13 @@
 -- Attempts that ended within the last so many minutes, by minute, kind and outcome: what charts are drawn from. Of many
 -- tenants at once the newest p_most rows are read. For a tenant its own, for the operator all.
-create or replace function leasehold.read_stat(p_minutes integer default 60, p_most integer default 4000)
+-- for: api, operator
+-- settings: read
+create or replace function leasehold.list_job_counts(p_minutes integer default 60, p_most integer default 4000)
 returns table (minute timestamptz, kind text, outcome text, n bigint, wait_ms bigint, run_ms bigint)
-language plpgsql stable security definer
-set search_path = pg_catalog, pg_temp
-set plan_cache_mode = force_custom_plan
-set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
-as $$
+language plpgsql stable as $$
 #variable_conflict use_column
 declare
-  v_tenant uuid := leasehold.seen_tenant();
+  v_tenant uuid := leasehold.tenant_filter();
   v_to     timestamptz := date_trunc('minute', leasehold.now());
 begin
   return query
@@ -26,6 +24,3 @@ begin
     group by s.minute, s.kind, s.outcome;
 end
 $$;
-
-revoke all on function leasehold.read_stat(integer, integer) from public;
-grant execute on function leasehold.read_stat(integer, integer) to leasehold_api, leasehold_operator;

@@ -1,13 +1,15 @@
 -- People who sign in, what they may do where, and the sessions they have. Private to the functions.
 
--- Whoever an issuer vouches for. Known by the issuer's own name for them: an address may change hands.
+-- A person whom an issuer has identified. The key is the issuer's own name for them, because an
+-- address may change hands.
 create table leasehold.person (
   person_id    uuid primary key,
   issuer       text not null check (length(issuer) between 1 and 500),
   subject      text not null check (length(subject) between 1 and 255),
   email        text not null check (length(email) between 3 and 320),
   name         text not null check (length(name) <= 200),
-  settings     jsonb not null check (jsonb_typeof(settings) = 'object' and pg_column_size(settings) <= 65536),
+  settings     jsonb not null
+    check (jsonb_typeof(settings) = 'object' and pg_column_size(settings) <= 65536),
   is_operator  boolean not null default false,  -- of the installation's staff
   created_at   timestamptz not null,
   signed_in_at timestamptz not null,
@@ -23,7 +25,8 @@ create table leasehold.membership (
 );
 create index membership_by_person on leasehold.membership (person_id);
 
--- Who signs in with this address, verified by the issuer, joins the tenant; without a tenant, the installation's staff.
+-- A person who signs in with this address, verified by the issuer, joins the tenant; without a
+-- tenant, the staff of the installation.
 create table leasehold.invitation (
   invitation_id uuid primary key,
   tenant_id     uuid references leasehold.tenant on delete cascade,
@@ -37,19 +40,19 @@ create table leasehold.invitation (
 );
 create index invitation_by_email on leasehold.invitation (email);
 
--- A browser that is signed in, or a program that renews its tokens. As of an API key, only the HMAC is here. Without a
--- person it came from a login link, and is the operator's.
+-- A browser that is signed in, or a program that renews its tokens. As of an API key, only the HMAC
+-- is here. Without a person it came from a login link, and is the operator's.
 create table leasehold.session (
   session_id  text primary key check (session_id ~ '^[0-9A-Za-z]{22}$'),
   kind        text not null check (kind in ('browser', 'refresh')),
   person_id   uuid references leasehold.person on delete cascade,
   tenant_id   uuid references leasehold.tenant on delete set null,  -- the one that was chosen
-  is_operator boolean not null,                                     -- was let in as operator; the person must still be one
+  is_operator boolean not null,  -- signed in as operator; the person must still be one
   digest      bytea not null check (length(digest) = 32),
-  spent       bytea[] not null default '{}',                        -- digests before the last renewals
+  spent       bytea[] not null default '{}',  -- digests before the last renewals
   pepper_id   text not null,
   created_at  timestamptz not null,
-  seen_at     timestamptz not null,                                 -- exact to a minute
+  seen_at     timestamptz not null,  -- exact to a minute
   expires_at  timestamptz not null,
   revoked_at  timestamptz,
   check (person_id is not null or is_operator)
@@ -65,21 +68,17 @@ create table leasehold.login_link (
   expires_at timestamptz not null
 );
 
--- A person's program has no API key: its tickets hang on its session.
-alter table leasehold.ticket alter column key_id drop not null;
-alter table leasehold.ticket add column session_id text references leasehold.session on delete cascade;
-alter table leasehold.ticket add check (num_nonnulls(key_id, session_id) = 1);
+-- A program of a person has no API key: its tickets belong to its session.
+alter table leasehold.ticket
+add foreign key (session_id) references leasehold.session on delete cascade;
+
+insert into leasehold.quota (what, most) values ('invitations', 1000);
 
 create type leasehold.person_view as (
-  person_id uuid, issuer text, subject text, email text, name text, settings jsonb, is_operator boolean,
-  created_at timestamptz, signed_in_at timestamptz
-);
-create type leasehold.member_view as (
-  person_id uuid, email text, name text, role text, created_at timestamptz, signed_in_at timestamptz
+  person_id uuid, issuer text, subject text, email text, name text, settings jsonb,
+  is_operator boolean, created_at timestamptz, signed_in_at timestamptz
 );
 create type leasehold.invitation_view as (
-  invitation_id uuid, tenant_id uuid, email text, role text, invited_by text, created_at timestamptz, expires_at timestamptz
-);
-create type leasehold.session_view as (
-  session_id text, kind text, tenant_id uuid, created_at timestamptz, seen_at timestamptz, expires_at timestamptz
+  invitation_id uuid, tenant_id uuid, email text, role text, invited_by text,
+  created_at timestamptz, expires_at timestamptz
 );

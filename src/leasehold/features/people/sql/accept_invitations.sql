@@ -1,8 +1,7 @@
 -- Turn the invitations of an address into memberships of its person. True if one of them was to the installation's staff.
-create or replace function leasehold.take_invitations(p_person uuid, p_email text) returns boolean
-language plpgsql
-set search_path = pg_catalog, pg_temp
-as $$
+-- internal
+create or replace function leasehold.accept_invitations(p_person uuid, p_email text) returns boolean
+language plpgsql as $$
 declare
   v_invitation leasehold.invitation;
   v_is_staff   boolean := false;
@@ -26,5 +25,3 @@ begin
   return v_is_staff;
 end
 $$;
-
-revoke all on function leasehold.take_invitations(uuid, text) from public;

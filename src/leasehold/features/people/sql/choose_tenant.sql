@@ -1,9 +1,8 @@
 -- The tenant, by name or id, in which a session acts from now on: one of its person's, any for the operator. Null is the
 -- installation, for the operator only. Logged, where a tenant can see who came in.
+-- for: api
 create or replace function leasehold.choose_tenant(p_session_id text, p_tenant text) returns uuid
-language plpgsql security definer
-set search_path = pg_catalog, pg_temp
-as $$
+language plpgsql as $$
 declare
   v_session record;
   v_tenant  uuid;
@@ -26,6 +25,3 @@ begin
   return v_tenant;
 end
 $$;
-
-revoke all on function leasehold.choose_tenant(text, text) from public;
-grant execute on function leasehold.choose_tenant(text, text) to leasehold_api;

@@ -1,9 +1,8 @@
 -- Keep a link that signs the operator in once; its session begins in the tenant of this name, if there is one. Logged.
+-- for: operator
 create or replace function leasehold.create_login_link(p_digest bytea, p_seconds double precision, p_tenant text default null)
 returns timestamptz
-language plpgsql security definer
-set search_path = pg_catalog, pg_temp
-as $$
+language plpgsql as $$
 declare
   v_actor   text := coalesce(nullif(current_setting('leasehold.actor', true), ''), session_user);
   v_tenant  uuid := (select tenant_id from leasehold.tenant where name = p_tenant or tenant_id::text = lower(p_tenant));
@@ -14,6 +13,3 @@ begin
   return v_expires;
 end
 $$;
-
-revoke all on function leasehold.create_login_link(bytea, double precision, text) from public;
-grant execute on function leasehold.create_login_link(bytea, double precision, text) to leasehold_operator;

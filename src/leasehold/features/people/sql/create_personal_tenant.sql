@@ -1,8 +1,7 @@
 -- A tenant of a person's own, named after their address, with them as its owner. Logged.
-create or replace function leasehold.make_own_tenant(p_person uuid, p_email text) returns uuid
-language plpgsql
-set search_path = pg_catalog, pg_temp
-as $$
+-- internal
+create or replace function leasehold.create_personal_tenant(p_person uuid, p_email text) returns uuid
+language plpgsql as $$
 declare
   v_word   text := left(trim(both '-' from regexp_replace(lower(split_part(p_email, '@', 1)), '[^a-z0-9]+', '-', 'g')), 40);
   v_tenant uuid;
@@ -14,5 +13,3 @@ begin
   return v_tenant;
 end
 $$;
-
-revoke all on function leasehold.make_own_tenant(uuid, text) from public;

@@ -1,13 +1,12 @@
 -- What a session is, by its id, before anybody is signed in: whose it is, what they are in the tenant they chose, and the
 -- digest to compare with. An operator is an owner everywhere; whoever left the tenant has none. No row for an id that is
 -- not there.
+-- for: api
 create or replace function leasehold.find_session(p_session_id text) returns table (
   kind text, person_id uuid, tenant_id uuid, role text, is_operator boolean, digest bytea, pepper_id text,
   is_live boolean, seen_lately boolean
 )
-language sql stable security definer
-set search_path = pg_catalog, pg_temp
-as $$
+language sql stable as $$
   select
     s.kind, s.person_id, case when o.yes or m.role is not null then s.tenant_id end,
     case when o.yes and s.tenant_id is not null then 'owner' else m.role end, o.yes, s.digest, s.pepper_id,
@@ -19,6 +18,3 @@ as $$
   left join leasehold.membership m on m.person_id = s.person_id and m.tenant_id = s.tenant_id
   where s.session_id = p_session_id
 $$;
-
-revoke all on function leasehold.find_session(text) from public;
-grant execute on function leasehold.find_session(text) to leasehold_api;

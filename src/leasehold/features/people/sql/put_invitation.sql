@@ -1,9 +1,8 @@
 -- Keep an invitation of a tenant, or to the installation's staff where the tenant is null. Logged.
+-- internal
 create or replace function leasehold.put_invitation(p_tenant uuid, p_email text, p_role text, p_seconds double precision)
 returns leasehold.invitation_view
-language plpgsql
-set search_path = pg_catalog, pg_temp
-as $$
+language plpgsql as $$
 declare
   v_now        timestamptz := leasehold.now();
   v_invitation leasehold.invitation;
@@ -39,5 +38,3 @@ exception when check_violation then
     using errcode = 'LH400';
 end
 $$;
-
-revoke all on function leasehold.put_invitation(uuid, text, text, double precision) from public;

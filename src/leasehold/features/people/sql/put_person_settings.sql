@@ -1,8 +1,7 @@
 -- Replace the settings of a person. Logged, without the settings.
+-- for: api
 create or replace function leasehold.put_person_settings(p_person uuid, p_settings jsonb) returns void
-language plpgsql security definer
-set search_path = pg_catalog, pg_temp
-as $$
+language plpgsql as $$
 begin
   update leasehold.person set settings = p_settings where person_id = p_person;
   if not found then
@@ -13,6 +12,3 @@ exception when check_violation then
   raise exception 'settings are an object of at most 64 KiB' using errcode = 'LH413';
 end
 $$;
-
-revoke all on function leasehold.put_person_settings(uuid, jsonb) from public;
-grant execute on function leasehold.put_person_settings(uuid, jsonb) to leasehold_api;

@@ -1,11 +1,10 @@
 -- Keep a new session; without a person it is the operator's. Logged.
+-- internal
 create or replace function leasehold.put_session(
   p_session_id text, p_kind text, p_person uuid, p_tenant uuid, p_is_operator boolean, p_digest bytea, p_pepper_id text,
   p_seconds double precision
 ) returns void
-language plpgsql
-set search_path = pg_catalog, pg_temp
-as $$
+language plpgsql as $$
 declare
   v_now timestamptz := leasehold.now();
 begin
@@ -21,5 +20,3 @@ begin
   );
 end
 $$;
-
-revoke all on function leasehold.put_session(text, text, uuid, uuid, boolean, bytea, text, double precision) from public;

@@ -1,10 +1,9 @@
 -- Use a login link up: the operator's session of this id begins. False for a link that is not there, was used or is too old.
-create or replace function leasehold.take_login_link(
+-- for: api
+create or replace function leasehold.redeem_login_link(
   p_link bytea, p_session_id text, p_digest bytea, p_pepper_id text, p_seconds double precision
 ) returns boolean
-language plpgsql security definer
-set search_path = pg_catalog, pg_temp
-as $$
+language plpgsql as $$
 declare
   v_link leasehold.login_link;
 begin
@@ -17,6 +16,3 @@ begin
   return true;
 end
 $$;
-
-revoke all on function leasehold.take_login_link(bytea, text, bytea, text, double precision) from public;
-grant execute on function leasehold.take_login_link(bytea, text, bytea, text, double precision) to leasehold_api;

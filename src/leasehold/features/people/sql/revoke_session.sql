@@ -1,9 +1,8 @@
 -- Revoke a session of a person, or of the operator where the person is null; every process refuses it from its next
 -- request on. False if there is no such session of theirs, or not any more. Logged.
+-- for: api, operator
 create or replace function leasehold.revoke_session(p_session_id text, p_person uuid) returns boolean
-language plpgsql security definer
-set search_path = pg_catalog, pg_temp
-as $$
+language plpgsql as $$
 declare
   v_tenant uuid;
 begin
@@ -18,6 +17,3 @@ begin
   return false;
 end
 $$;
-
-revoke all on function leasehold.revoke_session(text, uuid) from public;
-grant execute on function leasehold.revoke_session(text, uuid) to leasehold_api, leasehold_operator;

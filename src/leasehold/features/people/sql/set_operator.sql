@@ -1,9 +1,8 @@
 -- Whether a person is of the installation's staff from now on. Sessions lose it at once; those that began without it never
 -- gain it. Logged.
+-- for: operator
 create or replace function leasehold.set_operator(p_person uuid, p_is_operator boolean) returns void
-language plpgsql security definer
-set search_path = pg_catalog, pg_temp
-as $$
+language plpgsql as $$
 begin
   update leasehold.person set is_operator = p_is_operator where person_id = p_person;
   if not found then
@@ -12,6 +11,3 @@ begin
   perform leasehold.log_action(null, 'person.operator', p_person::text, jsonb_build_object('operator', p_is_operator));
 end
 $$;
-
-revoke all on function leasehold.set_operator(uuid, boolean) from public;
-grant execute on function leasehold.set_operator(uuid, boolean) to leasehold_operator;

@@ -1,13 +1,12 @@
 -- Let a person in: those with a tenant, those who are invited, anybody where sign-up is open, and with p_first whoever is
 -- the first of all. Their record is made or brought up to date, their invitations become memberships, their session
 -- begins. No row, but an entry in the audit log, for whom there is no place.
-create or replace function leasehold.let_in(
+-- internal
+create or replace function leasehold.sign_in(
   p_issuer text, p_subject text, p_email text, p_name text, p_settings jsonb, p_signup boolean, p_first boolean,
   p_session_id text, p_kind text, p_digest bytea, p_pepper_id text, p_seconds double precision, p_as_staff boolean
 ) returns setof leasehold.person_view
-language plpgsql
-set search_path = pg_catalog, pg_temp
-as $$
+language plpgsql as $$
 declare
   v_now      timestamptz := leasehold.now();
   v_person   leasehold.person;
@@ -38,13 +37,13 @@ begin
   if v_person.created_at = v_now then
     perform leasehold.log_action(null, 'person.create', v_person.person_id::text, jsonb_build_object('email', p_email, 'operator', v_first));
   end if;
-  v_person.is_operator := leasehold.take_invitations(v_person.person_id, p_email) or v_person.is_operator;
+  v_person.is_operator := leasehold.accept_invitations(v_person.person_id, p_email) or v_person.is_operator;
   v_tenants := array(select tenant_id from leasehold.membership where person_id = v_person.person_id);
   if v_tenants = '{}' and not v_person.is_operator then
     if not p_signup then
       raise exception 'the invitation is gone' using errcode = 'LH409', hint = 'somebody took it, or took it back, just now';
     end if;
-    v_tenants := array[leasehold.make_own_tenant(v_person.person_id, p_email)];
+    v_tenants := array[leasehold.create_personal_tenant(v_person.person_id, p_email)];
   end if;
   perform leasehold.put_session(
     p_session_id, p_kind, v_person.person_id, case cardinality(v_tenants) when 1 then v_tenants[1] end,
@@ -56,7 +55,3 @@ begin
   )::leasehold.person_view;
 end
 $$;
-
-revoke all on function
-  leasehold.let_in(text, text, text, text, jsonb, boolean, boolean, text, text, bytea, text, double precision, boolean)
-from public;

@@ -1,20 +1,12 @@
 -- Let a person in whom an issuer vouches for, as operator if they are one. With p_first, the first person of a fresh
 -- installation becomes one.
+-- for: operator
 create or replace function leasehold.sign_in_staff(
   p_issuer text, p_subject text, p_email text, p_name text, p_settings jsonb, p_signup boolean,
   p_session_id text, p_kind text, p_digest bytea, p_pepper_id text, p_seconds double precision, p_first boolean
 ) returns setof leasehold.person_view
-language sql security definer
-set search_path = pg_catalog, pg_temp
-as $$
-  select * from leasehold.let_in(
+language sql as $$
+  select * from leasehold.sign_in(
     p_issuer, p_subject, p_email, p_name, p_settings, p_signup, p_first, p_session_id, p_kind, p_digest, p_pepper_id, p_seconds, true
   )
 $$;
-
-revoke all on function
-  leasehold.sign_in_staff(text, text, text, text, jsonb, boolean, text, text, bytea, text, double precision, boolean)
-from public;
-grant execute on function
-  leasehold.sign_in_staff(text, text, text, text, jsonb, boolean, text, text, bytea, text, double precision, boolean)
-to leasehold_operator;

@@ -1,8 +1,7 @@
 -- Revoke every session of a person; returns how many. Logged.
+-- for: operator
 create or replace function leasehold.sign_out_person(p_person uuid) returns integer
-language plpgsql security definer
-set search_path = pg_catalog, pg_temp
-as $$
+language plpgsql as $$
 declare
   v_n integer := 0;
   v_session text;
@@ -13,6 +12,3 @@ begin
   return v_n;
 end
 $$;
-
-revoke all on function leasehold.sign_out_person(uuid) from public;
-grant execute on function leasehold.sign_out_person(uuid) to leasehold_operator;

@@ -1,10 +1,13 @@
 -- Reports of the current tenant that have not expired, newest first, or the one that is asked for; p_before is the last id
 -- of the page before.
+-- for: api, operator
 create or replace function leasehold.list_reports(p_report uuid default null, p_before uuid default null, p_limit integer default 50)
-returns setof leasehold.report_view
-language plpgsql stable security definer
-set search_path = pg_catalog, pg_temp
-as $$
+returns table (
+  report_id uuid, name text, title text, format text, media_type text, sha256 bytea, size bigint,
+  lines bigint, created_at timestamptz, expires_at timestamptz
+)
+language plpgsql stable as $$
+#variable_conflict use_column
 begin
   return query select
     r.report_id, r.name, r.title, r.format, r.media_type, r.sha256, r.size, r.lines, r.created_at, r.expires_at
@@ -18,6 +21,3 @@ begin
   end if;
 end
 $$;
-
-revoke all on function leasehold.list_reports(uuid, uuid, integer) from public;
-grant execute on function leasehold.list_reports(uuid, uuid, integer) to leasehold_api, leasehold_operator;

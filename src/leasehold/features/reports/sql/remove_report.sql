@@ -1,8 +1,7 @@
 -- Remove a report of the current tenant: its links lead nowhere from now on. Its body goes when its days are over. Logged.
+-- for: api, operator
 create or replace function leasehold.remove_report(p_report uuid) returns void
-language plpgsql security definer
-set search_path = pg_catalog, pg_temp
-as $$
+language plpgsql as $$
 begin
   delete from leasehold.report where report_id = p_report and tenant_id = leasehold.current_tenant();
   if not found then
@@ -11,6 +10,3 @@ begin
   perform leasehold.log_action(leasehold.current_tenant(), 'report.remove', p_report::text, '{}');
 end
 $$;
-
-revoke all on function leasehold.remove_report(uuid) from public;
-grant execute on function leasehold.remove_report(uuid) to leasehold_api, leasehold_operator;

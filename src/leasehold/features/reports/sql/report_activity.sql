@@ -1,10 +1,9 @@
 -- For reports: attempts of the current tenant that ended in this time, by day, kind and outcome. Filter: kind, queue.
+-- for: worker
 create or replace function leasehold.report_activity(
   p_from timestamptz, p_to timestamptz, p_filter jsonb, p_after uuid default null, p_limit integer default 1000
 ) returns setof leasehold.report_line
-language sql stable security definer
-set search_path = pg_catalog, pg_temp
-as $$
+language sql stable as $$
   select null::uuid, jsonb_build_object(
     'day', day, 'kind', kind, 'outcome', outcome, 'attempts', sum(n),
     'mean_wait_ms', round(sum(wait_ms)::numeric / sum(n)), 'mean_run_ms', round(sum(run_ms)::numeric / sum(n))
@@ -18,6 +17,3 @@ as $$
   where p_after is null
   group by day, kind, outcome order by day, kind, outcome
 $$;
-
-revoke all on function leasehold.report_activity(timestamptz, timestamptz, jsonb, uuid, integer) from public;
-grant execute on function leasehold.report_activity(timestamptz, timestamptz, jsonb, uuid, integer) to leasehold_worker;

@@ -1,5 +1,6 @@
--- A schedule makes jobs at the ticks of a cron line, every so many seconds, or once. The ticks are computed by programs,
--- which know cron lines and time zones; that each tick makes its job once is decided here.
+-- A schedule makes jobs at the ticks of a cron line, at an interval, or once. Programs compute the
+-- ticks, because they know cron lines and time zones. The functions here decide that each tick
+-- makes its job once.
 create table leasehold.schedule (
   schedule_id  uuid primary key,
   tenant_id    uuid not null references leasehold.tenant on delete cascade,
@@ -8,7 +9,8 @@ create table leasehold.schedule (
   kind         text not null,
   payload      jsonb not null,
   options      jsonb not null,
-  tick_as      text check (length(tick_as) between 1 and 100),  -- the member of the payload that gets the tick
+  -- the member of the payload that gets the tick
+  tick_as      text check (length(tick_as) between 1 and 100),
   -- when it ticks: one of the first three
   cron         text check (length(cron) between 1 and 200),
   every_s      integer check (every_s between 1 and 31622400),
@@ -24,13 +26,15 @@ create table leasehold.schedule (
   origin       text not null check (origin in ('api', 'code')),
   declared     jsonb,                 -- what the code declared last
   paused       boolean not null,
-  revision     integer not null,      -- counts the changes: who computed a tick from another revision fires nothing
+  -- counts the changes; a tick that was computed from another revision does not fire
+  revision     integer not null,
   next_at      timestamptz,           -- null: it has no tick left
   last_at      timestamptz,
   last_job     uuid,
   created_at   timestamptz not null,
   updated_at   timestamptz not null,
-  removed_at   timestamptz,           -- kept, so that the code that declares it does not bring it back
+  -- kept, so that the code that declares it does not bring it back
+  removed_at   timestamptz,
   unique (tenant_id, name),
   check (num_nonnulls(cron, every_s, at) = 1),
   check (ends_at > starts_at),
@@ -55,10 +59,12 @@ create table leasehold.tick (
   primary key (schedule_id, tick_at)
 );
 
+insert into leasehold.quota (what, most) values ('schedules', 1000);
+
 create type leasehold.schedule_view as (
-  schedule_id uuid, tenant_id uuid, name text, kind text, payload jsonb, options jsonb, tick_as text,
-  cron text, every_s integer, at timestamptz, zone text, starts_at timestamptz, ends_at timestamptz,
-  jitter_s integer, overlap text, catch_up text, catch_up_max integer,
-  origin text, edited boolean, paused boolean, revision integer, next_at timestamptz, last_at timestamptz, last_job uuid,
-  created_at timestamptz, updated_at timestamptz
+  schedule_id uuid, tenant_id uuid, name text, kind text, payload jsonb, options jsonb,
+  tick_as text, cron text, every_s integer, at timestamptz, zone text, starts_at timestamptz,
+  ends_at timestamptz, jitter_s integer, overlap text, catch_up text, catch_up_max integer,
+  origin text, edited boolean, paused boolean, revision integer, next_at timestamptz,
+  last_at timestamptz, last_job uuid, created_at timestamptz, updated_at timestamptz
 );

@@ -1,11 +1,10 @@
 -- Remove a schedule of the current tenant; jobs that it made stay. Logged. One that code declares is only marked, so that
 -- the next worker to start does not bring it back.
+-- for: api, worker
 create or replace function leasehold.delete_schedule(p_name text) returns void
-language plpgsql security definer
-set search_path = pg_catalog, pg_temp
-as $$
+language plpgsql as $$
 declare
-  v_schedule leasehold.schedule := leasehold.own_schedule(p_name);
+  v_schedule leasehold.schedule := leasehold.require_schedule(p_name);
 begin
   if v_schedule.origin = 'code' then
     update leasehold.schedule set removed_at = leasehold.now(), next_at = null, revision = revision + 1
@@ -16,6 +15,3 @@ begin
   perform leasehold.log_action(v_schedule.tenant_id, 'schedule.delete', p_name);
 end
 $$;
-
-revoke all on function leasehold.delete_schedule(text) from public;
-grant execute on function leasehold.delete_schedule(text) to leasehold_api, leasehold_worker;

@@ -1,12 +1,12 @@
 -- The schedules of all tenants whose next tick has come, with what a program needs to compute the ticks after it, and the
 -- moment that it is. Writes nothing and locks nothing.
+-- for: worker
 create or replace function leasehold.due_schedules(p_limit integer)
 returns table (
   schedule_id uuid, tenant_id uuid, name text, revision integer, next_at timestamptz, cron text, every_s integer,
   at timestamptz, zone text, starts_at timestamptz, ends_at timestamptz, catch_up text, catch_up_max integer, now timestamptz
 )
-language plpgsql stable security definer
-set search_path = pg_catalog, pg_temp
+language plpgsql stable
 set enable_seqscan = off set enable_bitmapscan = off set jit = off set plan_cache_mode = force_generic_plan
 as $$
 declare
@@ -22,6 +22,3 @@ begin
   limit p_limit;
 end
 $$;
-
-revoke all on function leasehold.due_schedules(integer) from public;
-grant execute on function leasehold.due_schedules(integer) to leasehold_worker;

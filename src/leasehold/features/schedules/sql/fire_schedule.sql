@@ -7,13 +7,12 @@
 --
 -- Ticks that passed while nobody was there: all fires the newest catch_up_max of them, one the newest, none the newest
 -- if it is not older than a minute. The others are missed.
+-- for: worker
+-- settings: index
 create or replace function leasehold.fire_schedule(
   p_schedule uuid, p_revision integer, p_ticks timestamptz[], p_next_at timestamptz
 ) returns table (tick_at timestamptz, outcome text, job_id uuid, detail text)
-language plpgsql security definer
-set search_path = pg_catalog, pg_temp
-set enable_seqscan = off set jit = off
-as $$
+language plpgsql as $$
 #variable_conflict use_column
 declare
   c_on_time  constant interval := interval '1 minute';
@@ -49,7 +48,7 @@ begin
       outcome := 'missed';
     else
       begin
-        select m.outcome, m.job_id into outcome, job_id from leasehold.make_scheduled(v_schedule, tick_at, v_late) m;
+        select m.outcome, m.job_id into outcome, job_id from leasehold.insert_scheduled_job(v_schedule, tick_at, v_late) m;
       exception when sqlstate 'LH400' or sqlstate 'LH404' or sqlstate 'LH413' or sqlstate 'LH429' then
         -- Over its quota, or its queue is gone: the tick is spent, or it would be tried for ever.
         outcome := 'refused';
@@ -71,6 +70,3 @@ begin
   );
 end
 $$;
-
-revoke all on function leasehold.fire_schedule(uuid, integer, timestamptz[], timestamptz) from public;
-grant execute on function leasehold.fire_schedule(uuid, integer, timestamptz[], timestamptz) to leasehold_worker;

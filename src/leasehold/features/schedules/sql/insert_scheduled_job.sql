@@ -1,11 +1,10 @@
 -- Make the job of a tick, as its schedule's overlap policy allows. A tick that is late runs from now on. The spread is
 -- the same for the same tick, whoever fires it. A delay, the schedule's own or the kind's, is added.
-create or replace function leasehold.make_scheduled(
+-- internal
+create or replace function leasehold.insert_scheduled_job(
   p_schedule leasehold.schedule, p_tick timestamptz, p_late boolean, out outcome text, out job_id uuid
 )
-language plpgsql
-set search_path = pg_catalog, pg_temp
-as $$
+language plpgsql as $$
 declare
   v_dice    bigint := ('x' || left(md5(p_schedule.schedule_id::text || extract(epoch from p_tick)), 8))::bit(32)::bigint;
   v_spread  interval := make_interval(secs => p_schedule.jitter_s * (v_dice / 4294967296.0));
@@ -26,7 +25,7 @@ begin
 
   v_tags := coalesce(jsonb_path_query_array(v_options -> 'tags', '$[0 to 18]'), '[]')
     || to_jsonb('schedule:' || p_schedule.name);
-  select 'fired', m.job_id into outcome, job_id from leasehold.make_jobs(
+  select 'fired', m.job_id into outcome, job_id from leasehold.insert_jobs(
     array[p_schedule.tenant_id], p_schedule.kind,
     array[case
       when p_schedule.tick_as is null then p_schedule.payload
@@ -41,5 +40,3 @@ begin
   ) m;
 end
 $$;
-
-revoke all on function leasehold.make_scheduled(leasehold.schedule, timestamptz, boolean) from public;

@@ -1,12 +1,11 @@
 -- Pause a schedule of the current tenant (it does not tick), or let it go on from the tick that the caller computed: what
 -- would have come meanwhile does not come. Logged; again changes nothing.
+-- for: api, worker
 create or replace function leasehold.pause_schedule(p_name text, p_paused boolean, p_next_at timestamptz default null)
 returns leasehold.schedule_view
-language plpgsql security definer
-set search_path = pg_catalog, pg_temp
-as $$
+language plpgsql as $$
 declare
-  v_schedule leasehold.schedule := leasehold.own_schedule(p_name);
+  v_schedule leasehold.schedule := leasehold.require_schedule(p_name);
 begin
   if v_schedule.paused is distinct from p_paused then
     if not p_paused and p_next_at <= v_schedule.last_at then
@@ -24,6 +23,3 @@ begin
   return leasehold.view_schedule(v_schedule);
 end
 $$;
-
-revoke all on function leasehold.pause_schedule(text, boolean, timestamptz) from public;
-grant execute on function leasehold.pause_schedule(text, boolean, timestamptz) to leasehold_api, leasehold_worker;

@@ -4,12 +4,11 @@
 -- tick_as, one of cron, every_s, at; zone, starts_at, ends_at, jitter_s, overlap, catch_up, catch_up_max. The caller
 -- computes the first tick after now (null: there is none). With a revision, 0 for a new schedule, another than the
 -- current one is a conflict (LH409).
+-- for: api, worker
 create or replace function leasehold.put_schedule(
   p_name text, p_definition jsonb, p_next_at timestamptz, p_revision integer default null
 ) returns leasehold.schedule_view
-language plpgsql security definer
-set search_path = pg_catalog, pg_temp
-as $$
+language plpgsql as $$
 declare
   v_tenant   uuid := leasehold.current_tenant();
   v_new      leasehold.schedule := leasehold.read_schedule(p_name, p_definition);
@@ -29,6 +28,3 @@ begin
   return leasehold.view_schedule(v_schedule);
 end
 $$;
-
-revoke all on function leasehold.put_schedule(text, jsonb, timestamptz, integer) from public;
-grant execute on function leasehold.put_schedule(text, jsonb, timestamptz, integer) to leasehold_api, leasehold_worker;

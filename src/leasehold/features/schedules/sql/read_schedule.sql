@@ -1,8 +1,7 @@
 -- A definition as the row it would become, or a sentence that says what is wrong with it.
+-- internal
 create or replace function leasehold.read_schedule(p_name text, p_definition jsonb) returns leasehold.schedule
-language plpgsql stable
-set search_path = pg_catalog, pg_temp
-as $$
+language plpgsql stable as $$
 declare
   c_known   constant text[] := array[
     'kind', 'payload', 'options', 'tick_as', 'cron', 'every_s', 'at', 'zone', 'starts_at', 'ends_at', 'jitter_s', 'overlap',
@@ -53,5 +52,3 @@ begin
   return v_schedule;
 end
 $$;
-
-revoke all on function leasehold.read_schedule(text, jsonb) from public;

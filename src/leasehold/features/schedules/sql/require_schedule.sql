@@ -1,8 +1,7 @@
 -- A schedule of the current tenant, locked; LH404 for one that is another's or never was.
-create or replace function leasehold.own_schedule(p_name text) returns leasehold.schedule
-language plpgsql
-set search_path = pg_catalog, pg_temp
-as $$
+-- internal
+create or replace function leasehold.require_schedule(p_name text) returns leasehold.schedule
+language plpgsql as $$
 declare
   v_tenant   uuid := leasehold.current_tenant();
   v_schedule leasehold.schedule;
@@ -15,5 +14,3 @@ begin
   return v_schedule;
 end
 $$;
-
-revoke all on function leasehold.own_schedule(text) from public;

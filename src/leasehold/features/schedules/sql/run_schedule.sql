@@ -1,17 +1,16 @@
 -- Make a job of a schedule of the current tenant now, paused or not; its ticks stay as they are. While its last job is
 -- live, the overlap policy decides: a schedule that skips refuses (LH409). Logged.
+-- for: api, worker
+-- settings: index
 create or replace function leasehold.run_schedule(p_name text) returns uuid
-language plpgsql security definer
-set search_path = pg_catalog, pg_temp
-set enable_seqscan = off set jit = off
-as $$
+language plpgsql as $$
 declare
-  v_schedule leasehold.schedule := leasehold.own_schedule(p_name);
+  v_schedule leasehold.schedule := leasehold.require_schedule(p_name);
   v_outcome  text;
   v_job      uuid;
 begin
   v_schedule.jitter_s := 0;  -- now means now
-  select m.outcome, m.job_id into v_outcome, v_job from leasehold.make_scheduled(v_schedule, leasehold.now(), false) m;
+  select m.outcome, m.job_id into v_outcome, v_job from leasehold.insert_scheduled_job(v_schedule, leasehold.now(), false) m;
   if v_outcome = 'skipped' then
     raise exception 'job % of schedule % has not ended', v_job, quote_literal(p_name)
       using errcode = 'LH409', hint = 'wait for it or cancel it, or set overlap to queue';
@@ -21,6 +20,3 @@ begin
   return v_job;
 end
 $$;
-
-revoke all on function leasehold.run_schedule(text) from public;
-grant execute on function leasehold.run_schedule(text) to leasehold_api, leasehold_worker;

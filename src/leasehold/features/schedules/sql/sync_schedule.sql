@@ -5,10 +5,9 @@
 --   kept     the code declares something new, but people have edited or removed the schedule
 --   taken    people made one of this name themselves
 -- Writes nothing unless it is made or changed, and logs that.
+-- for: worker
 create or replace function leasehold.sync_schedule(p_name text, p_definition jsonb, p_next_at timestamptz) returns text
-language plpgsql security definer
-set search_path = pg_catalog, pg_temp
-as $$
+language plpgsql as $$
 declare
   v_tenant uuid := leasehold.current_tenant();
   v_new    leasehold.schedule := leasehold.read_schedule(p_name, p_definition);
@@ -34,6 +33,3 @@ begin
   return v_said;
 end
 $$;
-
-revoke all on function leasehold.sync_schedule(text, jsonb, timestamptz) from public;
-grant execute on function leasehold.sync_schedule(text, jsonb, timestamptz) to leasehold_worker;

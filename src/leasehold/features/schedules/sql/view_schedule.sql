@@ -1,8 +1,7 @@
 -- A schedule as its owner sees it. Edited: its code declares something else than it is.
+-- internal
 create or replace function leasehold.view_schedule(p_schedule leasehold.schedule) returns leasehold.schedule_view
-language sql stable
-set search_path = pg_catalog, pg_temp
-as $$
+language sql stable as $$
   select (
     p_schedule.schedule_id, p_schedule.tenant_id, p_schedule.name, p_schedule.kind, p_schedule.payload, p_schedule.options,
     p_schedule.tick_as, p_schedule.cron, p_schedule.every_s, p_schedule.at, p_schedule.zone, p_schedule.starts_at,
@@ -12,5 +11,3 @@ as $$
     p_schedule.updated_at
   )::leasehold.schedule_view
 $$;
-
-revoke all on function leasehold.view_schedule(leasehold.schedule) from public;

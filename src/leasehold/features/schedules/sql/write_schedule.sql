@@ -1,12 +1,11 @@
 -- Make a schedule, or let the one of this name be what the definition says. Null for p_declared leaves it a person's.
 -- The next tick is the caller's arithmetic, and counts only where the time of its ticks changes: a tick that is due
 -- and not yet fired is not lost because somebody edits the payload.
+-- internal
 create or replace function leasehold.write_schedule(
   p_tenant uuid, p_old leasehold.schedule, p_new leasehold.schedule, p_next_at timestamptz, p_declared jsonb
 ) returns leasehold.schedule
-language plpgsql
-set search_path = pg_catalog, pg_temp
-as $$
+language plpgsql as $$
 declare
   v_now      timestamptz := leasehold.now();
   v_schedule leasehold.schedule;
@@ -68,5 +67,3 @@ exception when check_violation or not_null_violation then
   ) using errcode = 'LH400';
 end
 $$;
-
-revoke all on function leasehold.write_schedule(uuid, leasehold.schedule, leasehold.schedule, timestamptz, jsonb) from public;

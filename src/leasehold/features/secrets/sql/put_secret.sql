@@ -1,8 +1,7 @@
 -- Keep a sealed secret of the current tenant, in the place of the one that has its name. Logged, without its value.
+-- for: api, worker, operator
 create or replace function leasehold.put_secret(p_name text, p_key_id text, p_wrapped bytea, p_box bytea) returns void
-language plpgsql security definer
-set search_path = pg_catalog, pg_temp
-as $$
+language plpgsql as $$
 declare
   v_tenant uuid := leasehold.current_tenant();
   v_most   integer;
@@ -25,6 +24,3 @@ begin
   perform leasehold.log_action(v_tenant, 'secret.set', p_name);
 end
 $$;
-
-revoke all on function leasehold.put_secret(text, text, bytea, bytea) from public;
-grant execute on function leasehold.put_secret(text, text, bytea, bytea) to leasehold_api, leasehold_operator;

@@ -1,8 +1,7 @@
 -- Remove a secret of the current tenant. Logged.
+-- for: api, operator
 create or replace function leasehold.remove_secret(p_name text) returns void
-language plpgsql security definer
-set search_path = pg_catalog, pg_temp
-as $$
+language plpgsql as $$
 declare
   v_tenant uuid := leasehold.current_tenant();
 begin
@@ -13,6 +12,3 @@ begin
   perform leasehold.log_action(v_tenant, 'secret.remove', p_name);
 end
 $$;
-
-revoke all on function leasehold.remove_secret(text) from public;
-grant execute on function leasehold.remove_secret(text) to leasehold_api, leasehold_operator;

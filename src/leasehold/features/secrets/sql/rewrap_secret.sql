@@ -1,8 +1,7 @@
 -- Put a secret's key under another key, unless the secret was set anew meanwhile: 1 if it was done, else 0.
+-- for: operator
 create or replace function leasehold.rewrap_secret(p_tenant uuid, p_name text, p_was bytea, p_key_id text, p_wrapped bytea) returns integer
-language plpgsql security definer
-set search_path = pg_catalog, pg_temp
-as $$
+language plpgsql as $$
 declare
   v_done integer;
 begin
@@ -12,6 +11,3 @@ begin
   return v_done;
 end
 $$;
-
-revoke all on function leasehold.rewrap_secret(uuid, text, bytea, text, bytea) from public;
-grant execute on function leasehold.rewrap_secret(uuid, text, bytea, text, bytea) to leasehold_operator;

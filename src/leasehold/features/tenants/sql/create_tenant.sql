@@ -1,8 +1,7 @@
 -- Make a tenant, or return the one that has this name.
+-- for: operator
 create or replace function leasehold.create_tenant(p_name text) returns uuid
-language plpgsql security definer
-set search_path = pg_catalog, pg_temp
-as $$
+language plpgsql as $$
 declare
   v_tenant uuid;
 begin
@@ -21,6 +20,3 @@ exception when check_violation then
     using errcode = 'LH400', hint = 'lower-case letters, digits, _ . - and at most 63 characters';
 end
 $$;
-
-revoke all on function leasehold.create_tenant(text) from public;
-grant execute on function leasehold.create_tenant(text) to leasehold_operator;

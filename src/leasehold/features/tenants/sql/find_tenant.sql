@@ -1,9 +1,8 @@
 -- The id of a tenant given by name or by id; null is the only one there is: see only_tenant. It says nothing of a tenant but that
 -- it exists.
+-- for: api, worker, operator, readonly
 create or replace function leasehold.find_tenant(p_name_or_id text) returns uuid
-language plpgsql stable security definer
-set search_path = pg_catalog, pg_temp
-as $$
+language plpgsql stable as $$
 declare
   v_tenant uuid;
 begin
@@ -18,6 +17,3 @@ begin
   return v_tenant;
 end
 $$;
-
-revoke all on function leasehold.find_tenant(text) from public;
-grant execute on function leasehold.find_tenant(text) to leasehold_api, leasehold_worker, leasehold_operator, leasehold_readonly;

@@ -1,13 +1,9 @@
 -- One tenant, for the operator.
+-- for: operator
 create or replace function leasehold.get_tenant(p_tenant uuid)
 returns table (
   tenant_id uuid, name text, weight real, max_running integer, max_queued integer, created_at timestamptz, paused boolean
 )
-language sql stable security definer
-set search_path = pg_catalog, pg_temp
-as $$
+language sql stable as $$
   select tenant_id, name, weight, max_running, max_queued, created_at, paused from leasehold.tenant where tenant_id = p_tenant
 $$;
-
-revoke all on function leasehold.get_tenant(uuid) from public;
-grant execute on function leasehold.get_tenant(uuid) to leasehold_operator;

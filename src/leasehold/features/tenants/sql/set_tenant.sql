@@ -1,10 +1,9 @@
 -- Change a tenant's weight and limits; null leaves a value as it is. Logged.
+-- for: operator
 create or replace function leasehold.set_tenant(
   p_tenant uuid, p_weight real default null, p_max_running integer default null, p_max_queued integer default null
 ) returns void
-language plpgsql security definer
-set search_path = pg_catalog, pg_temp
-as $$
+language plpgsql as $$
 begin
   update leasehold.tenant set
     weight = coalesce(p_weight, weight), max_running = coalesce(p_max_running, max_running), max_queued = coalesce(p_max_queued, max_queued)
@@ -18,6 +17,3 @@ exception when check_violation then
   raise exception 'weight is between 0.01 and 100, max_running and max_queued are at least 1' using errcode = 'LH400';
 end
 $$;
-
-revoke all on function leasehold.set_tenant(uuid, real, integer, integer) from public;
-grant execute on function leasehold.set_tenant(uuid, real, integer, integer) to leasehold_operator;

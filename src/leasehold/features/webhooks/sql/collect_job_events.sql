@@ -9,11 +9,10 @@
 --
 -- A job that is retried in the moment between its end and the next look has no outcome any more, and that end is not told.
 -- Deliveries do not tell of themselves: the first of them would never stop.
+-- for: worker
+-- settings: index
 create or replace function leasehold.collect_job_events() returns integer
-language plpgsql security definer
-set search_path = pg_catalog, pg_temp
-set enable_seqscan = off set jit = off
-as $$
+language plpgsql as $$
 declare
   v_before pg_snapshot;
   v_from   bigint;
@@ -24,14 +23,7 @@ begin
     return 0;
   end if;
   if pg_snapshot_xmax(v_before) > pg_snapshot_xmax(pg_current_snapshot()) then
-    -- A dump was loaded into another cluster, whose numbers are lower: the old ones would look like news one day.
-    update leasehold.outcome set xid = 0, started_xid = 0 where xid <> 0 or started_xid <> 0;
-    update leasehold.event set xid = 0 where xid <> 0;
-    update leasehold.job set xid = 0 where xid <> 0;
-    update leasehold.lease set xid = 0 where xid <> 0;
-    update leasehold.attempt_row set xid = 0, started_xid = 0 where xid <> 0 or started_xid <> 0;
-    update leasehold.collected set snapshot = pg_current_snapshot();
-    return 0;
+    v_before := leasehold.renumber(v_before);
   end if;
   -- Where nobody wants to be told, nothing is looked at. One statement, for the same reason.
   update leasehold.collected set snapshot = pg_current_snapshot()
@@ -62,7 +54,7 @@ begin
       and j.kind <> 'webhook.deliver'
       and exists (
         select from leasehold.endpoint e
-        where e.tenant_id = o.tenant_id and e.state <> 'disabled' and leasehold.wants(e.events, 'job.' || o.state)
+        where e.tenant_id = o.tenant_id and e.state <> 'disabled' and leasehold.endpoint_wants(e.events, 'job.' || o.state)
           and e.created_at <= o.finished_at
       )
     on conflict do nothing
@@ -71,7 +63,7 @@ begin
   select array_agg(event_id) into v_events from told;
 
   if v_events is not null then
-    perform leasehold.make_deliveries(v_events);
+    perform leasehold.insert_deliveries(v_events);
   end if;
   return leasehold.send_deliveries(array(
     select d.delivery_id
@@ -83,6 +75,3 @@ begin
   ));
 end
 $$;
-
-revoke all on function leasehold.collect_job_events() from public;
-grant execute on function leasehold.collect_job_events() to leasehold_worker;

@@ -1,11 +1,10 @@
 -- Make an endpoint of the current tenant; nothing is signed for it before put_endpoint_secret. Logged.
+-- for: api, operator
 create or replace function leasehold.create_endpoint(
   p_url text, p_events text[], p_format text default 'standard', p_header_names jsonb default '{}',
   p_max_in_flight integer default 10, p_timeout_s double precision default 15, p_disable_after_s double precision default 432000
 ) returns uuid
-language plpgsql security definer
-set search_path = pg_catalog, pg_temp
-as $$
+language plpgsql as $$
 declare
   v_tenant   uuid := leasehold.current_tenant();
   v_now      timestamptz := leasehold.now();
@@ -40,7 +39,3 @@ exception when check_violation then
     using errcode = 'LH400';
 end
 $$;
-
-revoke all on function leasehold.create_endpoint(text, text[], text, jsonb, integer, double precision, double precision) from public;
-grant execute on function leasehold.create_endpoint(text, text[], text, jsonb, integer, double precision, double precision)
-to leasehold_api, leasehold_operator;

@@ -1,9 +1,8 @@
 -- Tell the endpoints of the current tenant that something happened, if and when this transaction commits; returns the
 -- event's id, which receivers see too. One delivery and one job for each endpoint that wants it.
+-- for: api, worker
 create or replace function leasehold.emit_event(p_type text, p_subject_type text, p_subject_id text, p_data jsonb) returns uuid
-language plpgsql security definer
-set search_path = pg_catalog, pg_temp
-as $$
+language plpgsql as $$
 declare
   v_tenant uuid := leasehold.current_tenant();
 begin
@@ -25,6 +24,3 @@ begin
   return leasehold.put_event(v_tenant, p_type, p_subject_type, p_subject_id, p_data);
 end
 $$;
-
-revoke all on function leasehold.emit_event(text, text, text, jsonb) from public;
-grant execute on function leasehold.emit_event(text, text, text, jsonb) to leasehold_api, leasehold_worker;

@@ -2,13 +2,12 @@
 -- (p_is_last), or disabled with its endpoint. 2xx is success. 410 disables the endpoint at once, and so does its window of
 -- nothing but failures. From the second failure in a row on, the whole endpoint rests: 5 s, 10 s, … to 10 minutes, or as
 -- long as the receiver asked for (p_rest_s). Where order matters, the next delivery is sent now.
-create or replace function leasehold.end_delivery(
+-- for: worker
+create or replace function leasehold.finish_delivery_attempt(
   p_delivery uuid, p_job uuid, p_status integer, p_error text, p_request_headers jsonb, p_response_body text,
   p_duration_ms integer, p_is_last boolean, p_rest_s double precision
 ) returns text
-language plpgsql security definer
-set search_path = pg_catalog, pg_temp
-as $$
+language plpgsql as $$
 declare
   v_now      timestamptz := leasehold.now();
   v_tenant   uuid := leasehold.current_tenant();
@@ -73,6 +72,3 @@ begin
   return v_state;
 end
 $$;
-
-revoke all on function leasehold.end_delivery(uuid, uuid, integer, text, jsonb, text, integer, boolean, double precision) from public;
-grant execute on function leasehold.end_delivery(uuid, uuid, integer, text, jsonb, text, integer, boolean, double precision) to leasehold_worker;

@@ -1,8 +1,7 @@
 -- What was sent for a delivery of the current tenant and what came back, oldest first; LH404 for one that is another's or never was.
+-- for: api, operator
 create or replace function leasehold.list_delivery_attempts(p_delivery uuid) returns setof leasehold.delivery_attempt
-language plpgsql stable security definer
-set search_path = pg_catalog, pg_temp
-as $$
+language plpgsql stable as $$
 declare
   v_tenant uuid := leasehold.current_tenant();
 begin
@@ -12,6 +11,3 @@ begin
   return query select * from leasehold.delivery_attempt where delivery_id = p_delivery and tenant_id = v_tenant order by n;
 end
 $$;
-
-revoke all on function leasehold.list_delivery_attempts(uuid) from public;
-grant execute on function leasehold.list_delivery_attempts(uuid) to leasehold_api, leasehold_operator;

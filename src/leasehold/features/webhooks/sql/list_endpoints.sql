@@ -1,13 +1,19 @@
 -- The endpoints of the current tenant, oldest first; with p_endpoint that one, or LH404.
-create or replace function leasehold.list_endpoints(p_endpoint uuid default null) returns setof leasehold.endpoint_view
-language plpgsql security definer
-set search_path = pg_catalog, pg_temp
-as $$
+-- for: api, operator
+create or replace function leasehold.list_endpoints(p_endpoint uuid default null)
+returns table (
+  endpoint_id uuid, url text, events text[], format text, header_names jsonb, headers text[],
+  max_in_flight smallint, timeout_s real, disable_after interval, state text, reason text,
+  state_at timestamptz, created_at timestamptz, failing_since timestamptz,
+  resting_until timestamptz, secrets integer, max_per_minute integer, ordered boolean
+)
+language plpgsql as $$
+#variable_conflict use_column
 declare
   v_tenant uuid := leasehold.current_tenant();
 begin
   if p_endpoint is not null then
-    perform leasehold.own_endpoint(p_endpoint);
+    perform leasehold.require_endpoint(p_endpoint);
   end if;
   return query
   select
@@ -23,6 +29,3 @@ begin
   order by e.endpoint_id;
 end
 $$;
-
-revoke all on function leasehold.list_endpoints(uuid) from public;
-grant execute on function leasehold.list_endpoints(uuid) to leasehold_api, leasehold_operator;

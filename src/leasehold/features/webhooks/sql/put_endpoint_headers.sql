@@ -1,12 +1,11 @@
 -- Further headers for an endpoint of the current tenant: their names, and names with values in one sealed secret.
+-- for: api, operator
 create or replace function leasehold.put_endpoint_headers(
   p_endpoint uuid, p_headers text[], p_key_id text, p_wrapped bytea, p_box bytea
 ) returns void
-language plpgsql security definer
-set search_path = pg_catalog, pg_temp
-as $$
+language plpgsql as $$
 declare
-  v_endpoint leasehold.endpoint := leasehold.own_endpoint(p_endpoint);
+  v_endpoint leasehold.endpoint := leasehold.require_endpoint(p_endpoint);
 begin
   update leasehold.endpoint set headers = p_headers where endpoint_id = p_endpoint;
   insert into leasehold.secret as s (tenant_id, name, endpoint_id, key_id, wrapped, box, created_at, updated_at)
@@ -18,6 +17,3 @@ begin
   set key_id = excluded.key_id, wrapped = excluded.wrapped, box = excluded.box, updated_at = excluded.updated_at;
 end
 $$;
-
-revoke all on function leasehold.put_endpoint_headers(uuid, text[], text, bytea, bytea) from public;
-grant execute on function leasehold.put_endpoint_headers(uuid, text[], text, bytea, bytea) to leasehold_api, leasehold_operator;

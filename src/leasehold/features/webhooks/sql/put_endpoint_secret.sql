@@ -1,13 +1,12 @@
 -- Give an endpoint of the current tenant a new secret to sign with. Those that it has go on signing for p_overlap_s, so
 -- that its receiver can change over at any moment until then. Logged.
+-- for: api, operator
 create or replace function leasehold.put_endpoint_secret(
   p_endpoint uuid, p_name text, p_key_id text, p_wrapped bytea, p_box bytea, p_overlap_s double precision default 86400
 ) returns void
-language plpgsql security definer
-set search_path = pg_catalog, pg_temp
-as $$
+language plpgsql as $$
 declare
-  v_endpoint leasehold.endpoint := leasehold.own_endpoint(p_endpoint);
+  v_endpoint leasehold.endpoint := leasehold.require_endpoint(p_endpoint);
   v_now      timestamptz := leasehold.now();
   v_until    timestamptz := v_now + make_interval(secs => p_overlap_s);
   v_old      integer;
@@ -29,6 +28,3 @@ begin
   end if;
 end
 $$;
-
-revoke all on function leasehold.put_endpoint_secret(uuid, text, text, bytea, bytea, double precision) from public;
-grant execute on function leasehold.put_endpoint_secret(uuid, text, text, bytea, bytea, double precision) to leasehold_api, leasehold_operator;

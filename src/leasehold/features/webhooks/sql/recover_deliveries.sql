@@ -1,11 +1,10 @@
 -- Send an endpoint of the current tenant what it has missed since a moment: deliveries that failed, and events that it
 -- would have got had it not been disabled. Returns how many; they leave with the next calls of collect_job_events. Logged.
+-- for: api, operator
 create or replace function leasehold.recover_deliveries(p_endpoint uuid, p_since timestamptz) returns integer
-language plpgsql security definer
-set search_path = pg_catalog, pg_temp
-as $$
+language plpgsql as $$
 declare
-  v_endpoint leasehold.endpoint := leasehold.own_endpoint(p_endpoint);
+  v_endpoint leasehold.endpoint := leasehold.require_endpoint(p_endpoint);
   v_failed   integer;
   v_missed   integer;
 begin
@@ -22,7 +21,7 @@ begin
   select leasehold.new_id(leasehold.micros(leasehold.now())), v.tenant_id, v.event_id, p_endpoint, 'pending', leasehold.now()
   from leasehold.webhook_event v
   where v.tenant_id = v_endpoint.tenant_id and v.occurred_at >= greatest(p_since, v_endpoint.created_at)
-    and leasehold.wants(v_endpoint.events, v.type) and v.type <> 'endpoint.test'
+    and leasehold.endpoint_wants(v_endpoint.events, v.type) and v.type <> 'endpoint.test'
   on conflict do nothing;
   get diagnostics v_missed = row_count;
   perform leasehold.log_action(
@@ -30,6 +29,3 @@ begin
   return v_failed + v_missed;
 end
 $$;
-
-revoke all on function leasehold.recover_deliveries(uuid, timestamptz) from public;
-grant execute on function leasehold.recover_deliveries(uuid, timestamptz) to leasehold_api, leasehold_operator;

@@ -1,8 +1,7 @@
 -- An endpoint of the current tenant, locked; LH404 for one that is another's or never was.
-create or replace function leasehold.own_endpoint(p_endpoint uuid) returns leasehold.endpoint
-language plpgsql
-set search_path = pg_catalog, pg_temp
-as $$
+-- internal
+create or replace function leasehold.require_endpoint(p_endpoint uuid) returns leasehold.endpoint
+language plpgsql as $$
 declare
   v_tenant   uuid := leasehold.current_tenant();
   v_endpoint leasehold.endpoint;
@@ -14,5 +13,3 @@ begin
   return v_endpoint;
 end
 $$;
-
-revoke all on function leasehold.own_endpoint(uuid) from public;

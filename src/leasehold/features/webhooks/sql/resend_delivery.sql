@@ -1,9 +1,8 @@
 -- Send a delivery of the current tenant now: again if it has ended, or without waiting for its next attempt. The receiver
 -- sees the same event id. Logged.
+-- for: api, operator
 create or replace function leasehold.resend_delivery(p_delivery uuid) returns void
-language plpgsql security definer
-set search_path = pg_catalog, pg_temp
-as $$
+language plpgsql as $$
 declare
   v_tenant   uuid := leasehold.current_tenant();
   v_delivery leasehold.delivery;
@@ -13,7 +12,7 @@ begin
   if not found then
     raise exception 'there is no delivery %', p_delivery using errcode = 'LH404', hint = 'leasehold webhooks deliveries';
   end if;
-  v_endpoint := leasehold.own_endpoint(v_delivery.endpoint_id);
+  v_endpoint := leasehold.require_endpoint(v_delivery.endpoint_id);
   if v_endpoint.state <> 'enabled' then
     raise exception 'the endpoint is %', v_endpoint.state
       using errcode = 'LH409', hint = format('leasehold webhooks resume %s', v_endpoint.endpoint_id);
@@ -30,6 +29,3 @@ begin
   perform leasehold.send_deliveries(array[p_delivery]);
 end
 $$;
-
-revoke all on function leasehold.resend_delivery(uuid) from public;
-grant execute on function leasehold.resend_delivery(uuid) to leasehold_api, leasehold_operator;

@@ -2,10 +2,9 @@
 -- enabled, wants others first, or its tenant is over its quota: collect_job_events comes back to it.
 --
 -- That a delivery has one job at a time needs no key: job_id is set, under the row's lock, in the job's own transaction.
+-- internal
 create or replace function leasehold.send_deliveries(p_deliveries uuid[]) returns integer
-language plpgsql
-set search_path = pg_catalog, pg_temp
-as $$
+language plpgsql as $$
 declare
   c_options constant jsonb := '{"priority": 3, "max_attempts": 10, "timeout_s": 120}';
   v_ids     uuid[];
@@ -18,7 +17,7 @@ begin
     where d.delivery_id = any(p_deliveries) and d.job_id is null and d.state = 'pending'
       and exists (
         select from leasehold.endpoint e
-        where e.endpoint_id = d.endpoint_id and e.state = 'enabled' and (not e.ordered or leasehold.is_next(d))
+        where e.endpoint_id = d.endpoint_id and e.state = 'enabled' and (not e.ordered or leasehold.is_next_in_order(d))
       )
       and exists (select from leasehold.tenant t where t.tenant_id = d.tenant_id and t.may_queue)
     for update of d skip locked
@@ -30,11 +29,9 @@ begin
   if v_ids is null then
     return 0;
   end if;
-  v_jobs := array(select job_id from leasehold.make_jobs(v_tenants, 'webhook.deliver', v_orders, c_options, null));
+  v_jobs := array(select job_id from leasehold.insert_jobs(v_tenants, 'webhook.deliver', v_orders, c_options, null));
   update leasehold.delivery d set job_id = u.job_id
   from unnest(v_ids, v_jobs) u(delivery_id, job_id) where d.delivery_id = u.delivery_id;
   return cardinality(v_ids);
 end
 $$;
-
-revoke all on function leasehold.send_deliveries(uuid[]) from public;

@@ -1,11 +1,10 @@
 -- Pause an endpoint of the current tenant, or enable it, which also forgets its failures. What comes while it is paused
 -- waits for it; what comes while it is disabled can be had with recover_deliveries. Logged.
+-- for: api, operator
 create or replace function leasehold.set_endpoint_state(p_endpoint uuid, p_state text, p_reason text default null) returns void
-language plpgsql security definer
-set search_path = pg_catalog, pg_temp
-as $$
+language plpgsql as $$
 declare
-  v_endpoint leasehold.endpoint := leasehold.own_endpoint(p_endpoint);
+  v_endpoint leasehold.endpoint := leasehold.require_endpoint(p_endpoint);
 begin
   if p_state is null or p_state not in ('enabled', 'paused') then
     raise exception 'an endpoint can be enabled or paused, not %', quote_nullable(p_state) using errcode = 'LH400';
@@ -20,6 +19,3 @@ begin
   );
 end
 $$;
-
-revoke all on function leasehold.set_endpoint_state(uuid, text, text) from public;
-grant execute on function leasehold.set_endpoint_state(uuid, text, text) to leasehold_api, leasehold_operator;

@@ -11,11 +11,10 @@
 -- quarter of the workers' slots (and what claims at the same moment do not see of each other), or a hundred receivers that
 -- hang would take them all. Those who find it busy are given slots one after
 -- the other, so that a crowd before a slow door does not come back all at once. The endpoint's row is locked before the
--- delivery's, here and in end_delivery, and weakly: an application may hold its transaction open after emit_event.
-create or replace function leasehold.begin_delivery(p_delivery uuid, p_job uuid) returns setof leasehold.sending
-language plpgsql security definer
-set search_path = pg_catalog, pg_temp
-as $$
+-- delivery's, here and in finish_delivery_attempt, and weakly: an application may hold its transaction open after emit_event.
+-- for: worker
+create or replace function leasehold.start_delivery_attempt(p_delivery uuid, p_job uuid) returns setof leasehold.sending
+language plpgsql as $$
 declare
   c_margin   constant interval := '30 seconds';  -- after its timeout an attempt's worker is dead, or as good as
   c_burst    constant interval := '2 seconds';   -- workers look about once a second: so much of its rate comes at once
@@ -38,7 +37,7 @@ begin
   v_sending.reason := v_endpoint.reason;
   v_sending.endpoint_id := v_endpoint.endpoint_id;
 
-  if v_endpoint.state = 'paused' or v_endpoint.ordered and not leasehold.is_next(v_delivery) then
+  if v_endpoint.state = 'paused' or v_endpoint.ordered and not leasehold.is_next_in_order(v_delivery) then
     update leasehold.delivery set job_id = null, sending_until = null where delivery_id = p_delivery;
     v_sending.verdict := 'wait';
     v_sending.reason := case v_endpoint.state when 'paused' then 'the endpoint is paused' else 'an earlier delivery goes first' end;
@@ -101,6 +100,3 @@ begin
   return next v_sending;
 end
 $$;
-
-revoke all on function leasehold.begin_delivery(uuid, uuid) from public;
-grant execute on function leasehold.begin_delivery(uuid, uuid) to leasehold_worker;

@@ -1,10 +1,9 @@
 -- Send an event of type endpoint.test to one endpoint of the current tenant, whatever it wants; the delivery's id.
+-- for: api, operator
 create or replace function leasehold.test_endpoint(p_endpoint uuid) returns uuid
-language plpgsql security definer
-set search_path = pg_catalog, pg_temp
-as $$
+language plpgsql as $$
 declare
-  v_endpoint leasehold.endpoint := leasehold.own_endpoint(p_endpoint);
+  v_endpoint leasehold.endpoint := leasehold.require_endpoint(p_endpoint);
   v_now      timestamptz := leasehold.now();
   v_event    uuid := leasehold.new_id(leasehold.micros(v_now));
   v_delivery uuid := leasehold.new_id(leasehold.micros(v_now));
@@ -21,6 +20,3 @@ begin
   return v_delivery;
 end
 $$;
-
-revoke all on function leasehold.test_endpoint(uuid) from public;
-grant execute on function leasehold.test_endpoint(uuid) to leasehold_api, leasehold_operator;

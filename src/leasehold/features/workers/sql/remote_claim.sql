@@ -1,11 +1,10 @@
 -- Up to p_n jobs for a remote worker, from all its queues or from these. p_held are the tokens that it knows of: what it was
 -- granted otherwise, in an answer that never arrived, goes back uncounted first. It never holds more than its slots,
 -- whatever it asks for: limits of tenants rest on that.
+-- for: api, operator
 create or replace function leasehold.remote_claim(p_worker uuid, p_key text, p_queues text[], p_n integer, p_held bigint[])
 returns setof leasehold.granted
-language plpgsql security definer
-set search_path = pg_catalog, pg_temp
-as $$
+language plpgsql as $$
 declare
   v_worker leasehold.worker;
   v_leases bigint[];
@@ -13,7 +12,7 @@ declare
 begin
   -- One claim of a worker after the other, or the grants of one would look unseen to the next.
   perform pg_advisory_xact_lock(7511, hashtext(p_worker::text));
-  v_worker := leasehold.own_worker(p_worker, p_key);
+  v_worker := leasehold.require_worker(p_worker, p_key);
   if not coalesce(p_queues, v_worker.queues) <@ v_worker.queues then
     raise exception 'this worker is registered for the queues %', array_to_string(v_worker.queues, ', ') using errcode = 'LH400';
   end if;
@@ -33,6 +32,3 @@ begin
     );
 end
 $$;
-
-revoke all on function leasehold.remote_claim(uuid, text, text[], integer, bigint[]) from public;
-grant execute on function leasehold.remote_claim(uuid, text, text[], integer, bigint[]) to leasehold_api, leasehold_operator;

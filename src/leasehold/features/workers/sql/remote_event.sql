@@ -1,10 +1,10 @@
 -- What a handler of a remote worker says, under its token: progress, or a line of its log. Of an attempt about 1000 lines
 -- or 1 MiB are kept; the first line above that becomes one that says so, and the others are dropped.
+-- for: api, operator
 create or replace function leasehold.remote_event(
   p_worker uuid, p_key text, p_token bigint, p_type text, p_message text, p_progress real, p_data jsonb
 ) returns integer
-language plpgsql security definer
-set search_path = pg_catalog, pg_temp
+language plpgsql
 set enable_seqscan = off set enable_indexscan = on set jit = off
 as $$
 declare
@@ -13,7 +13,7 @@ declare
   v_cost   integer := case when p_type = 'log' then octet_length(concat(p_message, p_data)) + 1000 else 0 end;
   v_logged bigint;
 begin
-  perform leasehold.own_worker(p_worker, p_key);
+  perform leasehold.require_worker(p_worker, p_key);
   if p_type not in ('progress', 'log') then
     raise exception 'a handler says progress or log, not %', quote_literal(p_type) using errcode = 'LH400';
   end if;
@@ -32,6 +32,3 @@ begin
   return leasehold.append_event(p_token, p_type, p_message, p_progress, p_data);
 end
 $$;
-
-revoke all on function leasehold.remote_event(uuid, text, bigint, text, text, real, jsonb) from public;
-grant execute on function leasehold.remote_event(uuid, text, bigint, text, text, real, jsonb) to leasehold_api, leasehold_operator;

@@ -3,12 +3,12 @@
 --   accepted  the attempt has ended so
 --   recorded  it had ended so already: this report came before, and only its answer was lost
 --   lost      the lease had been taken, or never was this worker's; nothing was written
+-- for: api, operator
 create or replace function leasehold.remote_finish(
   p_worker uuid, p_key text, p_jobs uuid[], p_tokens bigint[], p_outcomes text[], p_results jsonb[], p_errors jsonb[],
   p_delays double precision[]
 ) returns table (token bigint, verdict text)
-language plpgsql security definer
-set search_path = pg_catalog, pg_temp
+language plpgsql
 set enable_seqscan = off set enable_indexscan = on set jit = off
 as $$
 #variable_conflict use_column
@@ -20,7 +20,7 @@ declare
   v_delays   double precision[];
   v_accepted bigint[] := '{}';
 begin
-  perform leasehold.own_worker(p_worker, p_key);
+  perform leasehold.require_worker(p_worker, p_key);
   if 'lost' = any(p_outcomes) then
     raise exception 'a worker cannot say of itself that it lost a lease' using errcode = 'LH400';
   end if;
@@ -43,10 +43,3 @@ begin
     from unnest(p_jobs, p_tokens, p_outcomes) g(job_id, token, outcome);
 end
 $$;
-
-revoke all on function leasehold.remote_finish(
-  uuid, text, uuid[], bigint[], text[], jsonb[], jsonb[], double precision[]
-) from public;
-grant execute on function leasehold.remote_finish(
-  uuid, text, uuid[], bigint[], text[], jsonb[], jsonb[], double precision[]
-) to leasehold_api, leasehold_operator;

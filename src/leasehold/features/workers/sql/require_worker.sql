@@ -1,9 +1,8 @@
 -- The remote worker that this key has registered, alive or not. A tenant's worker is found only where its tenant is set, and
 -- one that serves all only where none is. LH411 for any other: whoever asks has to register anew.
-create or replace function leasehold.own_worker(p_worker uuid, p_key text) returns leasehold.worker
-language plpgsql stable
-set search_path = pg_catalog, pg_temp
-as $$
+-- internal
+create or replace function leasehold.require_worker(p_worker uuid, p_key text) returns leasehold.worker
+language plpgsql stable as $$
 declare
   v_worker leasehold.worker;
 begin
@@ -16,5 +15,3 @@ begin
   return v_worker;
 end
 $$;
-
-revoke all on function leasehold.own_worker(uuid, text) from public;

@@ -1,0 +1,1 @@
+"""PostgreSQL from outside a statement: connections, transactions, migrations and wake-ups."""

@@ -1,0 +1,1 @@
+"""What users name, each a folder of one shape."""

@@ -1,0 +1,9 @@
+"""Activity: the event stream and the logs of a whole tenant."""
+
+from leasehold.feature import Feature
+
+feature = Feature(
+    name="activity",
+    package=__name__,
+    routes=("routes:routes",),
+)

@@ -1,0 +1,16 @@
+"""Limits: how many jobs run at once, how often they start, and in which order."""
+
+from leasehold.feature import Feature
+
+feature = Feature(
+    name="limits",
+    package=__name__,
+    maintenance=("maintenance:tasks",),
+    routes=("routes_gates:routes", "routes_queues:routes", "routes:routes"),
+    pages=("pages_gates:pages", "pages:pages"),
+    commands={
+        "queues": "commands_queues:app",
+        "limits": "commands:app",
+        "gates": "commands_gates:app",
+    },
+)

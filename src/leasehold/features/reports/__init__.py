@@ -1,0 +1,11 @@
+"""Reports: tables and files that a job makes and that expire."""
+
+from leasehold.feature import Feature
+
+feature = Feature(
+    name="reports",
+    package=__name__,
+    kinds=("handlers:app",),
+    routes=("routes:routes",),
+    commands={"reports": "commands:app"},
+)

@@ -1,0 +1,12 @@
+"""Schedules: jobs that are created by the clock."""
+
+from leasehold.feature import Feature
+
+feature = Feature(
+    name="schedules",
+    package=__name__,
+    maintenance=("maintenance:tasks",),
+    routes=("routes:routes",),
+    pages=("pages:pages",),
+    commands={"schedules": "commands:app"},
+)

@@ -1,0 +1,11 @@
+"""Tenants: the customers of an installation, and what each may use."""
+
+from leasehold.feature import Feature
+
+feature = Feature(
+    name="tenants",
+    package=__name__,
+    routes=("routes:routes",),
+    pages=("pages:pages",),
+    commands={"tenants": "commands:app"},
+)

@@ -1,0 +1,1 @@
+"""The frame of the HTTP API: application, middleware, routes, answers and streams."""

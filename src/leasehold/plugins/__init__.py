@@ -1,0 +1,1 @@
+"""Packs of other distributions, found by their entry points."""

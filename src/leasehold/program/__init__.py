@@ -1,0 +1,1 @@
+"""What a program imports: apps, handlers, contexts, outcomes and clients."""

@@ -1,0 +1,74 @@
+"""The options of jobs, for type checkers. Made from options.csv by `python -m tools.generate`."""
+
+from datetime import datetime, timedelta
+from typing import Literal, TypedDict
+from uuid import UUID
+
+
+class _CommonOptions(TypedDict, total=False):
+    queue: str | None
+    """Queue of the job; it must exist. Default default."""
+    priority: int | None
+    """0 critical, 1 high, 2 normal, 3 low. Default 2."""
+    attempts: int | None
+    """Number of attempts before the job is dead. Default 5."""
+    retry_base_s: float | timedelta | None
+    """Delay in seconds before the second attempt; each later delay is twice as long. Default 1."""
+    retry_cap_s: float | timedelta | None
+    """Longest delay in seconds between two attempts. Default 3600."""
+    timeout: float | timedelta | None
+    """Hard limit of one attempt in seconds. Default 600."""
+    delay: float | timedelta | None
+    """Seconds before the first attempt, from the tick of a schedule or the turn of a step."""
+    version: int | None
+    """Version of the payload's shape. Default 1."""
+    tags: list[str] | None
+    """Words to find the job by."""
+    group: str | None
+    """Jobs of one group of a tenant start in order, group_limit of them at once."""
+    group_limit: int | None
+    """How many jobs of the group run at once; its first waiting job decides. Default 1."""
+    group_hold: bool | None
+    """When this job is dead or failed, its group waits until the job is retried. Default false."""
+    group_gap: float | timedelta | None
+    """Shortest time in seconds between two starts of the group."""
+    gate: str | None
+    """Gate that every start passes; `{customer}` in it stands for that member of the payload."""
+
+
+class StepOptions(_CommonOptions, total=False):
+    """What the job of a step may be given."""
+
+    run_at: datetime | None
+    """No attempt starts before this time, at most ten years ahead; overrides delay_s. Default now."""
+    expires_at: datetime | None
+    """No attempt starts after this time; the job is canceled when its turn comes."""
+    traceparent: str | None
+    """W3C trace context of the caller."""
+
+
+class JobOptions(StepOptions, total=False):
+    """What an enqueue may be given."""
+
+    key_window: float | timedelta | None
+    """Seconds for which a key belongs to its job. Default 86400."""
+    unique: str | None
+    """At most one job of the tenant and kind waits under this key; excludes group and key."""
+    on_duplicate: Literal["keep", "replace", "push"] | None
+    """With unique: keep the waiting job, replace its payload, or push its time too. Default keep."""
+    copied_from: UUID | str | None
+    """Job that this one is a copy of."""
+
+
+class HandlerOptions(_CommonOptions, total=False):
+    """What a handler says of the jobs of its kind, and how a worker runs them."""
+
+    key_window: float | timedelta | None
+    """Seconds for which a key belongs to its job. Default 86400."""
+    on_duplicate: Literal["keep", "replace", "push"] | None
+    """With unique: keep the waiting job, replace its payload, or push its time too. Default keep."""
+
+    retry: tuple[float | timedelta, float | timedelta]  # retry_base_s and retry_cap_s
+    isolate: bool
+    memory_mb: int
+    soft_timeout: float | timedelta

@@ -1,8 +1,0 @@
--- The flow that this job of the current tenant is a step of; no row for a job of its own.
-create or replace function leasehold.flow_of_job(p_job uuid) returns setof uuid
-language sql stable security definer
-set search_path = pg_catalog, pg_temp
-as $$ select flow_id from leasehold.step where job_id = p_job and tenant_id = leasehold.current_tenant() $$;
-
-revoke all on function leasehold.flow_of_job(uuid) from public;
-grant execute on function leasehold.flow_of_job(uuid) to leasehold_api;

@@ -1,6 +1,0 @@
--- The group whose bell this is.
-create or replace function leasehold.group_of(p_bell uuid) returns bigint
-language sql immutable
-as $$ select ('x' || left(replace(p_bell::text, '-', ''), 16))::bit(64)::bigint $$;
-
-revoke all on function leasehold.group_of(uuid) from public;

@@ -1,0 +1,200 @@
+"""Hold the tree against ``tools/shape.toml``: `python -m tools.check_shape`.
+
+`--write` generates what is made from that table in CONTRIBUTING.md and lowers its counts of lines.
+An exception that is no longer needed fails the check too, so the lists only shrink.
+"""
+
+import ast
+import re
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[1]
+LINES = 400
+COLUMNS = 100
+#: The share by which a written count may exceed what is found, so that two branches can land.
+SLACK = 0.1
+_MARKS = re.compile(r"(<!-- shape -->\n).*?(\n<!-- /shape -->)", re.DOTALL)
+
+Table = dict[str, Any]
+
+
+def main(arguments: list[str], root: Path = ROOT) -> int:
+    if "--write" in arguments:
+        write(root)
+    found = list(problems(root, read(root)))
+    print("\n".join(found) if found else "the house is in shape")
+    return 1 if found else 0
+
+
+def read(root: Path) -> Table:
+    return tomllib.loads((root / "tools" / "shape.toml").read_text())
+
+
+def problems(root: Path, table: Table) -> Iterator[str]:
+    features = root / "src" / "leasehold" / "features"
+    named = set(table["features"])
+    there = {path.name for path in features.iterdir() if path.is_dir()} - {"__pycache__"}
+    yield from (f"features/{name}: not in tools/shape.toml" for name in sorted(there - named))
+    yield from (f"features/{name}: only in tools/shape.toml" for name in sorted(named - there))
+    for name in sorted(named & there):
+        feature = table["features"][name]
+        yield from check_files(features / name, table["files"], feature.get("domain", []))
+        yield from check_imports(features / name, feature.get("imports", []))
+        yield from check_page_and_tests(root, name, feature["page"])
+    yield from (f"features/{path.name}: not a feature" for path in features.glob("[!_]*.py"))
+    yield from check_kernel(root, table["kernel"])
+    yield from check_docstrings(root)
+    yield from check_long_files(root, table["long_files"])
+    yield from check_long_lines(root, table["long_lines"])
+    if contributing(root, table) != (root / "CONTRIBUTING.md").read_text():
+        yield "CONTRIBUTING.md: run `python -m tools.check_shape --write`"
+
+
+# -- features -------------------------------------------------------------------------------------
+
+
+def check_files(folder: Path, fixed: Table, domain: list[str]) -> Iterator[str]:
+    """The fixed names alone, one of them with a suffix, and the listed domain modules."""
+    stems = tuple(name.removesuffix(".py") for name in fixed if name.endswith(".py"))
+    for path in tracked(folder):
+        place = path.relative_to(folder)
+        if len(place.parts) == 1 and place.suffix == ".py":
+            fits = place.stem in (*stems, *domain) or place.stem.startswith(tuple(f"{stem}_" for stem in stems))
+        else:
+            fits = f"{place.parent}/*{place.suffix}" in fixed
+        if not fits:
+            yield f"features/{folder.name}/{place}: no file name of a feature"
+    for name in domain:
+        if not (folder / f"{name}.py").exists():
+            yield f"features/{folder.name}: has no {name}.py; remove it from tools/shape.toml"
+
+
+def check_imports(folder: Path, allowed: list[str]) -> Iterator[str]:
+    """Direct imports of other features; what comes through the kernel is the kernel's."""
+    used: set[str] = set()
+    for path in sorted(folder.rglob("*.py")):
+        for module in imports(path):
+            if module.startswith("leasehold.features."):
+                used.add(other := module.split(".")[2])
+                if other not in (folder.name, *allowed):
+                    yield f"features/{folder.name}/{path.name}: imports the feature {other}"
+    for name in allowed:
+        if name not in used:
+            yield f"features/{folder.name}: no longer imports {name}; change tools/shape.toml"
+
+
+def imports(path: Path) -> Iterator[str]:
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            yield from (f"{node.module}.{name.name}" for name in node.names)
+        elif isinstance(node, ast.Import):
+            yield from (name.name for name in node.names)
+
+
+def check_page_and_tests(root: Path, name: str, page: str) -> Iterator[str]:
+    if not (root / page).is_file():
+        yield f"features/{name}: its page {page} does not exist"
+    if not any((root / "tests" / "features" / name).glob("test_*.py")):
+        yield f"features/{name}: no tests in tests/features/{name}"
+
+
+# -- all of the source ----------------------------------------------------------------------------
+
+
+def check_kernel(root: Path, kernel: Table) -> Iterator[str]:
+    source = root / "src" / "leasehold"
+    for name in kernel:
+        if not (source / name).exists():
+            yield f"src/leasehold/{name}: only in tools/shape.toml"
+    for path in source.iterdir():
+        is_package = (path / "__init__.py").exists() and path.name != "features"
+        if is_package and not any(name.split("/")[0] == path.name for name in kernel):
+            yield f"src/leasehold/{path.name}: not in tools/shape.toml"
+
+
+def check_docstrings(root: Path) -> Iterator[str]:
+    for path in sorted((root / "src" / "leasehold").rglob("__init__.py")):
+        text = ast.get_docstring(ast.parse(path.read_text())) or ""
+        if not text.endswith(".") or "\n\n" in text or re.search(r"[.?!]\s+[A-Z]", text):
+            yield f"{path.relative_to(root)}: its docstring is not one sentence"
+
+
+def check_long_files(root: Path, allowed: dict[str, int]) -> Iterator[str]:
+    long = {
+        str(path.relative_to(root)): count
+        for path in tracked(root / "src" / "leasehold", ".py", ".sql")
+        if (count := len(path.read_text().splitlines())) > LINES
+    }
+    for name, count in long.items():
+        if count > (limit := allowed.get(name, LINES)):
+            yield f"{name}: {count} lines, at most {limit}"
+    for name in allowed.keys() - long.keys():
+        yield f"{name}: below {LINES} lines now; remove it from tools/shape.toml"
+
+
+def check_long_lines(root: Path, allowed: dict[str, int]) -> Iterator[str]:
+    for folder, limit in allowed.items():
+        if (count := count_long_lines(root / folder)) > limit:
+            yield f"{folder}: {count} lines above {COLUMNS} columns, at most {limit}"
+        elif count < limit * (1 - SLACK):
+            yield (
+                f"{folder}: {count} lines above {COLUMNS} columns, written are {limit}; "
+                "run `python -m tools.check_shape --write`"
+            )
+
+
+def count_long_lines(folder: Path) -> int:
+    texts = (path.read_text() for path in tracked(folder, ".py", ".sql"))
+    return sum(len(line) > COLUMNS for text in texts for line in text.splitlines())
+
+
+def tracked(folder: Path, *suffixes: str) -> Iterator[Path]:
+    for path in sorted(folder.rglob("*")):
+        is_code = path.is_file() and "__pycache__" not in path.parts
+        if is_code and (not suffixes or path.suffix in suffixes):
+            yield path
+
+
+# -- what is made from the table ------------------------------------------------------------------
+
+
+def write(root: Path) -> None:
+    path = root / "tools" / "shape.toml"
+    text = path.read_text()
+    for folder, limit in read(root)["long_lines"].items():
+        count = min(limit, count_long_lines(root / folder))
+        text = text.replace(f'"{folder}" = {limit}\n', f'"{folder}" = {count}\n')
+    path.write_text(text)
+    (root / "CONTRIBUTING.md").write_text(contributing(root, read(root)))
+
+
+def contributing(root: Path, table: Table) -> str:
+    """CONTRIBUTING.md with the answers to "Where does a line belong?" as the table gives them."""
+    kernel = [f"| `{name}` | {text} |" for name, text in table["kernel"].items()]
+    features = [
+        f"- [{name}]({page['page']}): [`features/{name}`](src/leasehold/features/{name})"
+        for name, page in table["features"].items()
+    ]
+    files = [f"| `{name}` | {text} |" for name, text in table["files"].items()]
+    part = "\n".join(
+        [
+            "What belongs to one thing that users name stands in the folder of that feature:\n",
+            *features,
+            "\nEach has these files alone, those that it needs, and modules with a domain name:\n",
+            "| file | holds |\n|---|---|",
+            *files,
+            "\nThe rest is the kernel, which imports no feature:\n",
+            "| place | a line that … |\n|---|---|",
+            *kernel,
+        ]
+    )
+    text = (root / "CONTRIBUTING.md").read_text()
+    return _MARKS.sub(lambda found: f"{found[1]}\n{part}\n{found[2]}", text)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
