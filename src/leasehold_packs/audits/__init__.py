@@ -11,15 +11,13 @@ Demo       site (made-up pages with faults)   demo
 Needs the extra ``audits``.
 """
 
-from importlib.resources import files
+from leasehold.feature import Feature
 
-from leasehold.packs import Pack
-from leasehold_packs.audits.handlers import app
-
-pack = Pack(
+feature = Feature(
     name="audits",
-    app=app,
-    migrations=files(__name__) / "migrations",
-    routes="leasehold_packs.audits.routes:routes",
-    pages="leasehold_packs.audits.pages:pages",
+    package=__name__,
+    kinds=("handlers:app",),
+    routes=("routes:routes",),
+    pages=("pages:pages",),
+    commands={"audits": "commands:app"},
 )

@@ -32,8 +32,8 @@ async def run(
     json: shell.Json = False,
 ) -> None:
     """Audit a site and wait for the end; a worker must be running."""
-    from leasehold_packs.audits import requests
-    from leasehold_packs.audits.options import Options
+    from leasehold_packs.audits import service, start_run
+    from leasehold_packs.audits.model import Options
 
     if fail_on is not None and fail_on not in _SEVERITIES:
         raise typer.BadParameter(f"{fail_on} is none of {', '.join(_SEVERITIES)}", param_hint="--fail-on")
@@ -42,11 +42,11 @@ async def run(
     )
     async with shell.tenant(tenant) as access:
         async with access.transaction() as tx:
-            asked = await requests.ask(tx, access.tenant_id, url, options, force=True)
+            asked = await start_run.ask(tx, access.tenant_id, url, options, force=True)
         ended = await _ended(access, asked.run_id)
         async with access.transaction() as tx:
-            found, left_out = await requests.all_issues(tx, asked.run_id) if json else ([], 0)
-            open_ = await requests.count_open(tx, asked.run_id)
+            found, left_out = await service.all_issues(tx, asked.run_id) if json else ([], 0)
+            open_ = await service.count_open(tx, asked.run_id)
     _print(ended, found, left_out, json=json)
     if ended["state"] != "succeeded" or (fail_on and _has(open_, fail_on)):
         raise typer.Exit(1)
@@ -56,10 +56,10 @@ async def run(
 @shell.command
 async def list_(tenant: shell.TenantOption = None, json: shell.Json = False) -> None:
     """The newest audits first."""
-    from leasehold_packs.audits import requests
+    from leasehold_packs.audits import service
 
     async with shell.tenant(tenant) as access, access.transaction() as tx:
-        runs = await requests.list_runs(tx)
+        runs = await service.list_runs(tx)
     if json:
         shell.print_json(runs)
     else:
@@ -78,15 +78,15 @@ async def report(
 ) -> None:
     """Print the report of an audit."""
     from leasehold_packs.audits import report as reports
-    from leasehold_packs.audits import requests
+    from leasehold_packs.audits import service
 
     if form not in ("html", "csv", "json"):
         raise typer.BadParameter(f"{form} is none of html, csv, json", param_hint="--format")
     async with shell.tenant(tenant) as access, access.transaction() as tx:
-        ended = await requests.get_run(tx, run_id)
-        site = (await requests.get_site(tx, ended["site_id"]))["url"]
-        sample = await requests.sample_issues(tx, run_id, each=reports.SHOWN) if form == "html" else []
-        found, left_out = await requests.all_issues(tx, run_id) if form != "html" else ([], 0)
+        ended = await service.get_run(tx, run_id)
+        site = (await service.get_site(tx, ended["site_id"]))["url"]
+        sample = await service.sample_issues(tx, run_id, each=reports.SHOWN) if form == "html" else []
+        found, left_out = await service.all_issues(tx, run_id) if form != "html" else ([], 0)
     match form:
         case "html":
             print(reports.as_html(ended, site, sample))
@@ -100,10 +100,10 @@ async def report(
 @shell.command
 async def sites(tenant: shell.TenantOption = None, json: shell.Json = False) -> None:
     """All sites with their scores, and how many findings are open."""
-    from leasehold_packs.audits import requests
+    from leasehold_packs.audits import service
 
     async with shell.tenant(tenant) as access, access.transaction() as tx:
-        found = await requests.list_sites(tx)
+        found = await service.list_sites(tx)
     if json:
         shell.print_json(found)
     else:
@@ -115,11 +115,11 @@ async def sites(tenant: shell.TenantOption = None, json: shell.Json = False) -> 
 @shell.command
 async def cancel(run_id: UUID, tenant: shell.TenantOption = None) -> None:
     """Stop an audit; ``resume`` lets it go on."""
-    from leasehold_packs.audits import requests
+    from leasehold_packs.audits import service
 
     async with shell.tenant(tenant) as access:
         async with access.transaction() as tx:
-            flow_id = await requests.stop(tx, run_id, "canceled")
+            flow_id = await service.stop(tx, run_id, "canceled")
         if flow_id:
             await access.client.flows.cancel(flow_id, "the audit was canceled")
 
@@ -128,14 +128,14 @@ async def cancel(run_id: UUID, tenant: shell.TenantOption = None) -> None:
 @shell.command
 async def resume(run_id: UUID, tenant: shell.TenantOption = None, json: shell.Json = False) -> None:
     """Let an audit that was stopped go on, and wait for the end; what it has read it does not read again."""
-    from leasehold_packs.audits import requests
+    from leasehold_packs.audits import service, start_run
 
     async with shell.tenant(tenant) as access:
         async with access.transaction() as tx:
-            await requests.resume(tx, run_id)
+            await start_run.resume(tx, run_id)
         ended = await _ended(access, run_id)
         async with access.transaction() as tx:
-            found, left_out = await requests.all_issues(tx, run_id) if json else ([], 0)
+            found, left_out = await service.all_issues(tx, run_id) if json else ([], 0)
     _print(ended, found, left_out, json=json)
     if ended["state"] != "succeeded":
         raise typer.Exit(1)
@@ -150,11 +150,11 @@ async def reevaluate(
     json: shell.Json = False,
 ) -> None:
     """Judge the pages that an audit kept by the recipe of today, and say what would change; nothing is fetched."""
-    from leasehold_packs.audits import requests
+    from leasehold_packs.audits import start_run
 
     async with shell.tenant(tenant) as access:
         async with access.transaction() as tx:
-            new = await requests.judge_again(tx, run_id, settle=settle)
+            new = await start_run.judge_again(tx, run_id, settle=settle)
         ended = await _ended(access, new)
     if json:
         shell.print_json(ended)
@@ -179,18 +179,18 @@ async def schedule(
     tenant: shell.TenantOption = None,
 ) -> None:
     """Audit a site by the clock."""
-    from leasehold_packs.audits import requests, timing
-    from leasehold_packs.audits.options import Options
+    from leasehold_packs.audits import schedule, service
+    from leasehold_packs.audits.model import Options
 
     if (cron is None) != off:
         raise typer.BadParameter("say when, or --off", param_hint="--cron")
     async with shell.tenant(tenant) as access:
         async with access.transaction() as tx:
-            site_id = await requests.put_site(tx, access.tenant_id, url)
+            site_id = await service.put_site(tx, access.tenant_id, url)
         if cron is None:
-            await timing.remove(access.client, site_id)
+            await schedule.remove(access.client, site_id)
             return
-        made = await timing.put(access.client, site_id, Options(max_pages=max_pages), cron=cron, zone=zone)
+        made = await schedule.put(access.client, site_id, Options(max_pages=max_pages), cron=cron, zone=zone)
     print(made["schedule"])
     shell.say(f"next on {made['next_at']:%Y-%m-%d %H:%M} UTC")
 
@@ -213,13 +213,13 @@ async def demo(
 
 
 async def _ended(access: Any, run_id: UUID) -> dict[str, Any]:
-    from leasehold_packs.audits import requests
+    from leasehold_packs.audits import service
 
     told = 0
     while True:
         async with access.transaction() as tx:
-            now = await requests.get_run(tx, run_id)
-            events = await requests.list_events(tx, run_id, after=told) if now["seq"] > told else []
+            now = await service.get_run(tx, run_id)
+            events = await service.list_events(tx, run_id, after=told) if now["seq"] > told else []
         for event in events:
             told = event["seq"]
             shell.say(f"{event['progress']:3} % {event['message']}")

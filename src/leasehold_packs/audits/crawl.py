@@ -11,9 +11,9 @@ from typing import Any
 from leasehold import Context, Fetched, Retry
 from leasehold.errors import FetchDisallowed, FetchError
 from leasehold_packs.audits.checks import evaluate
+from leasehold_packs.audits.crawled_page import Seen, Visit
 from leasehold_packs.audits.recipe import Check, checks
 from leasehold_packs.audits.rendering import render
-from leasehold_packs.audits.seen import Seen, Visit
 from leasehold_packs.webfacts.decode import decode
 from leasehold_packs.webfacts.simhash import signed, simhash
 from leasehold_packs.webfacts.url_key import plain_url

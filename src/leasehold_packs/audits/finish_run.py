@@ -8,11 +8,11 @@ from typing import Any
 from uuid import UUID
 
 from leasehold import Transaction
-from leasehold_packs.audits.begun import Begun
+from leasehold_packs.audits.crawl import page_key
 from leasehold_packs.audits.recipe import checks
+from leasehold_packs.audits.run import Begun
 from leasehold_packs.audits.score import Score, score
-from leasehold_packs.audits.visiting import page_key
-from leasehold_packs.shown import shown
+from leasehold_packs.webfacts.redacted import shown
 
 
 async def end_run(tx: Transaction, begun: Begun) -> dict[str, Any]:

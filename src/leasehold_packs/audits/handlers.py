@@ -10,23 +10,21 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any
 from uuid import UUID
 
-from leasehold import Cancel, Context, Flow, Leasehold, Transaction, group
+from leasehold import AttemptTransaction, Cancel, Context, Leasehold, Transaction, group
 from leasehold.errors import BadSetting
-from leasehold.flows import plain_prepare
-from leasehold_packs.audits import again, ending, starting
-from leasehold_packs.audits.asking import ask, ask_site
-from leasehold_packs.audits.begun import Begun
-from leasehold_packs.audits.options import Options
+from leasehold_packs.audits import finish_run, rejudge, start_run
+from leasehold_packs.audits.crawl import AGENT, authorization, digest, visit
+from leasehold_packs.audits.model import Options
+from leasehold_packs.audits.probes import ask, ask_site
 from leasehold_packs.audits.rendering import chromium
-from leasehold_packs.audits.starting import QUEUE
-from leasehold_packs.audits.visiting import AGENT, authorization, digest, visit
-from leasehold_packs.audits.writing import add_urls, write_page
-from leasehold_packs.shown import shown
-from leasehold_packs.sitemaps import Listed, sitemap_pages
+from leasehold_packs.audits.run import Begun
+from leasehold_packs.audits.start_run import QUEUE
+from leasehold_packs.audits.store import add_urls, write_page
+from leasehold_packs.webfacts.redacted import shown
+from leasehold_packs.webfacts.sitemap_walk import Listed, sitemap_pages
 
 app = Leasehold()
 #: Pages of one run that may be read at the same time.
@@ -76,15 +74,8 @@ async def begin(ctx: Context, order: Begin) -> dict[str, Any]:
         url = order.url or await tx.fetchval("select url from leasehold_audits.site where site_id = $1", order.site_id)
         if url is None:
             raise Cancel("the site is gone")
-        asked = await starting.begin(
-            tx, ctx.tenant_id, url, order.options, start=partial(_start, tx), force=order.force
-        )
+        asked = await start_run.ask(tx, ctx.tenant_id, url, order.options, force=order.force)
         return await tx.complete({"run_id": str(asked.run_id), "created": asked.created})
-
-
-async def _start(tx: Transaction, flow: Flow) -> UUID:
-    started: UUID = await tx.fetchval("select leasehold.start_flow($1, $2)", flow.name, flow.asked(plain_prepare))
-    return started
 
 
 @app.handler("audits.start", queue=QUEUE)
@@ -203,7 +194,7 @@ async def judge_again(ctx: Context, order: Run) -> int:
     async with ctx.transaction() as tx:
         run = await Begun.load(tx, order)
         await _tell(tx, run.run_id, "step_started", "crawl", "pages that were kept are read")
-        chunks = await again.chunks(tx, run.run_id, run.reread_of)
+        chunks = await rejudge.chunks(tx, run.run_id, run.reread_of)
         steps = [
             reread.step(
                 {"run_id": str(run.run_id), "part": run.part, "keys": keys}, on_failure="continue", **_line(run)
@@ -220,12 +211,12 @@ async def reread(ctx: Context, order: Kept) -> int:
     """Read and judge some pages as they were kept; how many."""
     async with ctx.transaction() as tx:
         run = await Begun.load(tx, order)
-        rows = await again.rows(tx, run.reread_of, order.keys)
-    pages = [await again.read_kept(ctx, row) for row in rows]
+        rows = await rejudge.rows(tx, run.reread_of, order.keys)
+    pages = [await rejudge.read_kept(ctx, row) for row in rows]
     async with ctx.transaction() as tx:
         for row, visited in zip(rows, pages, strict=True):
             if visited is None:
-                await again.copy(tx, run.run_id, row)
+                await rejudge.copy(tx, run.run_id, row)
             else:
                 await write_page(tx, run, visited)
         await tx.execute("select leasehold_audits.measure($1)", run.run_id)
@@ -241,7 +232,7 @@ async def relate(ctx: Context, order: Run) -> dict[str, Any]:
         await _tell(tx, order.run_id, "step_started", "relate", "pages are compared with each other", 90)
     try:
         async with ctx.transaction() as tx:
-            ended = await ending.end_run(tx, await Begun.load(tx, order))
+            ended = await finish_run.end_run(tx, await Begun.load(tx, order))
             if "failed" not in ended:
                 await _tell(tx, order.run_id, "step_done", "relate", "pages are compared", 99)
                 await _tell(tx, order.run_id, "status_changed", "succeeded", f"score {ended['score']:.2f}", 100)
@@ -255,7 +246,7 @@ async def relate(ctx: Context, order: Run) -> dict[str, Any]:
 
 
 async def _add_steps(
-    tx: Transaction, run: Begun, pages: Sequence[str], outside_: Sequence[str] = (), images: Sequence[str] = ()
+    tx: AttemptTransaction, run: Begun, pages: Sequence[str], outside_: Sequence[str] = (), images: Sequence[str] = ()
 ) -> None:
     def order(url: str) -> dict[str, Any]:
         return {"run_id": str(run.run_id), "key": digest(url).hex(), "part": run.part}

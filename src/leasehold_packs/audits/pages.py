@@ -7,10 +7,10 @@ from uuid import UUID
 from leasehold import web
 from leasehold.errors import BadInput
 from leasehold_packs.audits import report as reports
-from leasehold_packs.audits import requests
-from leasehold_packs.audits.options import Options
+from leasehold_packs.audits import service, start_run
+from leasehold_packs.audits.model import Options
 from leasehold_packs.audits.recipe import checks
-from leasehold_packs.shown import shown
+from leasehold_packs.webfacts.redacted import shown
 
 pages = web.pages("audits", title="Audits", templates="leasehold_packs.audits")
 _RUNS = 100
@@ -32,7 +32,7 @@ async def start(look: web.Look) -> web.Response | web.Page:
     url = look.said("url")
     try:
         async with look.tenant.transaction() as tx:
-            asked = await requests.ask(tx, look.tenant.tenant_id, url, Options(), force=bool(look.said("force")))
+            asked = await start_run.ask(tx, look.tenant.tenant_id, url, Options(), force=bool(look.said("force")))
             if asked.created:
                 await tx.log("audits.start", str(asked.run_id), {"url": shown(url)})
     except BadInput as problem:
@@ -54,9 +54,9 @@ async def site(look: web.Look) -> web.Page:
     """What became of the findings of a site, over all its runs."""
     site_id, state = look.path_id("site_id"), look.query("state") or None
     async with look.tenant.transaction() as tx:
-        found = await requests.get_site(tx, site_id)
-        findings = await requests.list_findings(tx, site_id, limit=_ISSUES)
-        runs = await requests.list_runs(tx, site_id=site_id, limit=_RUNS)
+        found = await service.get_site(tx, site_id)
+        findings = await service.list_findings(tx, site_id, limit=_ISSUES)
+        runs = await service.list_runs(tx, site_id=site_id, limit=_RUNS)
     counts = Counter(one["state"] for one in findings)
     return look.show(
         "audits_site.html",
@@ -76,7 +76,7 @@ async def site(look: web.Look) -> web.Page:
 async def accept(look: web.Look) -> web.Response:
     note = look.said("note") or None
     async with look.tenant.transaction() as tx:
-        found = await requests.accept(tx, look.path_id("finding_id"), note=note, until=None)
+        found = await service.accept(tx, look.path_id("finding_id"), note=note, until=None)
         await tx.log("audits.accept" if note else "audits.reopen", str(found["finding_id"]), {"note": note})
     words = f"{checks()[found['check_id']].title}: {'accepted' if note else 'open again'}."
     return look.go(look.url(f"/audits/sites/{_id(look.said('site_id'))}"), words)
@@ -86,11 +86,11 @@ async def accept(look: web.Look) -> web.Response:
 async def audit(look: web.Look) -> web.Page:
     run_id = look.path_id("run_id")
     async with look.tenant.transaction() as tx:
-        run = await requests.get_run(tx, run_id)
-        found = await requests.sample_issues(tx, run_id, each=_NAMED)
-        urls = await requests.list_urls(tx, run_id, limit=_PAGES)
-        runs = await requests.list_runs(tx, site_id=run["site_id"], limit=_RUNS)
-        events = await requests.list_events(tx, run_id, after=max(run["seq"] - _EVENTS, 0))
+        run = await service.get_run(tx, run_id)
+        found = await service.sample_issues(tx, run_id, each=_NAMED)
+        urls = await service.list_urls(tx, run_id, limit=_PAGES)
+        runs = await service.list_runs(tx, site_id=run["site_id"], limit=_RUNS)
+        events = await service.list_events(tx, run_id, after=max(run["seq"] - _EVENTS, 0))
     earlier = [one for one in runs if one["created_at"] < run["created_at"] and one["score"] is not None]
     report = run["report"] or {}
     return look.show(
@@ -121,8 +121,8 @@ async def check(look: web.Look) -> web.Page:
     if name not in checks():
         raise web.Problem("not_found", "there is no such check")
     async with look.tenant.transaction() as tx:
-        run = await requests.get_run(tx, run_id)
-        issues = await requests.list_issues(tx, run_id, check=name, limit=_ISSUES)
+        run = await service.get_run(tx, run_id)
+        issues = await service.list_issues(tx, run_id, check=name, limit=_ISSUES)
         every = ((run["report"] or {}).get("checks") or {}).get(name, len(issues))
     return look.show("audits_check.html", own_tenant=True, run=run, check=checks()[name], issues=issues, every=every)
 
@@ -132,8 +132,8 @@ async def page(look: web.Look) -> web.Page:
     """All about one page."""
     run_id = look.path_id("run_id")
     async with look.tenant.transaction() as tx:
-        run = await requests.get_run(tx, run_id)
-        found = await requests.get_url(tx, run_id, look.query("url") or None, key=look.query("key") or None)
+        run = await service.get_run(tx, run_id)
+        found = await service.get_url(tx, run_id, look.query("url") or None, key=look.query("key") or None)
     return look.show("audits_page.html", own_tenant=True, run=run, page=found, checks=checks(), most=_PAGES)
 
 
@@ -142,9 +142,9 @@ async def report(look: web.Look) -> web.Response:
     """To read and to print, without scripts."""
     run_id = look.path_id("run_id")
     async with look.tenant.transaction() as tx:
-        run = await requests.get_run(tx, run_id)
-        found = await requests.sample_issues(tx, run_id, each=reports.SHOWN)
-        site_ = await requests.get_site(tx, run["site_id"])
+        run = await service.get_run(tx, run_id)
+        found = await service.sample_issues(tx, run_id, each=reports.SHOWN)
+        site_ = await service.get_site(tx, run["site_id"])
     return web.Response(reports.as_html(run, site_["url"], found), headers=reports.PAGE, media_type="text/html")
 
 
@@ -152,7 +152,7 @@ async def report(look: web.Look) -> web.Response:
 async def compare(look: web.Look) -> web.Page:
     after, before = look.path_id("run_id"), _id(look.query("before"))
     async with look.tenant.transaction() as tx:
-        compared = await requests.compare(tx, before, after)
+        compared = await service.compare(tx, before, after)
     return look.show(
         "audits_compared.html",
         own_tenant=True,
@@ -167,7 +167,7 @@ async def compare(look: web.Look) -> web.Page:
 @pages.get("/audits/{run_id}/stop", "jobs:write")
 async def confirm(look: web.Look) -> web.Page:
     async with look.tenant.transaction() as tx:
-        run = await requests.get_run(tx, look.path_id("run_id"))
+        run = await service.get_run(tx, look.path_id("run_id"))
     return look.confirm(
         "Stop this audit?",
         words=f"It has read {run['pages'] or 0} pages. What it found stays; it gets no score.",
@@ -182,7 +182,7 @@ async def confirm(look: web.Look) -> web.Page:
 async def stop(look: web.Look) -> web.Response:
     run_id = look.path_id("run_id")
     async with look.tenant.transaction() as tx:
-        flow_id = await requests.stop(tx, run_id, "canceled")
+        flow_id = await service.stop(tx, run_id, "canceled")
         await tx.log("audits.stop", str(run_id))
     if flow_id:
         await look.tenant.client.flows.cancel(flow_id, "the audit was canceled")
@@ -193,7 +193,7 @@ async def stop(look: web.Look) -> web.Response:
 async def resume(look: web.Look) -> web.Response:
     run_id = look.path_id("run_id")
     async with look.tenant.transaction() as tx:
-        await requests.resume(tx, run_id)
+        await start_run.resume(tx, run_id)
         await tx.log("audits.resume", str(run_id))
     return look.go(look.url(f"/audits/{run_id}"), "The audit goes on.")
 
@@ -201,7 +201,7 @@ async def resume(look: web.Look) -> web.Response:
 @pages.post("/audits/{run_id}/reevaluate", "jobs:write")
 async def reevaluate(look: web.Look) -> web.Response:
     async with look.tenant.transaction() as tx:
-        new = await requests.judge_again(tx, look.path_id("run_id"))
+        new = await start_run.judge_again(tx, look.path_id("run_id"))
         await tx.log("audits.reevaluate", str(new), {"of": str(look.path_id("run_id"))})
     return look.go(look.url(f"/audits/{new}"), "The pages that were kept are judged again; nothing is fetched.")
 
@@ -211,8 +211,8 @@ async def _list(look: web.Look, *, problem: str | None = None, url_given: str = 
     sites: list[dict[str, Any]] = []
     if look.viewer.tenant:
         async with look.tenant.transaction() as tx:
-            runs = await requests.list_runs(tx, limit=_RUNS)
-            sites = await requests.list_sites(tx)
+            runs = await service.list_runs(tx, limit=_RUNS)
+            sites = await service.list_sites(tx)
     return look.show(
         "audits.html",
         live=problem is None,

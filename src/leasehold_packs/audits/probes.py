@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from leasehold import Context, Fetched
 from leasehold.errors import FetchDisallowed, FetchError
-from leasehold_packs.audits.visiting import AGENT
+from leasehold_packs.audits.crawl import AGENT
 
 #: Bytes that are fetched of what is not read.
 _BYTES = 10_000

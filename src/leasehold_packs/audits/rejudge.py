@@ -5,8 +5,8 @@ from uuid import UUID
 
 from leasehold import Context, Transaction
 from leasehold.errors import NotFound
+from leasehold_packs.audits.crawl import Visited, read_again
 from leasehold_packs.audits.recipe import checks
-from leasehold_packs.audits.visiting import Visited, read_again
 
 #: Pages that one job judges.
 _CHUNK = 50

@@ -10,10 +10,10 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from leasehold import web
 from leasehold.errors import BadInput
-from leasehold_packs.audits import report, requests, stream, timing
-from leasehold_packs.audits.options import Options
+from leasehold_packs.audits import report, schedule, service, start_run, stream
+from leasehold_packs.audits.model import Options
 from leasehold_packs.audits.recipe import VERSION, checks
-from leasehold_packs.shown import shown
+from leasehold_packs.webfacts.redacted import shown
 
 routes = web.routes("audits")
 READ = web.needs("jobs:read")
@@ -73,7 +73,7 @@ class Timetable(BaseModel):
 @routes.post("/v1/audits", operation_id="audits.create", summary="Audit a site", status_code=202, openapi_extra=WRITE)
 async def create(tenant: web.Tenant, body: AuditRequest, idempotency_key: web.IdempotencyKey = None) -> web.Response:
     async def operate(tx: web.Transaction) -> web.Answer:
-        asked = await requests.ask(tx, tenant.tenant_id, body.url, body.options, force=body.force)
+        asked = await start_run.ask(tx, tenant.tenant_id, body.url, body.options, force=body.force)
         if asked.created:
             await tx.log("audits.start", str(asked.run_id), {"url": shown(body.url)})
         headers = {"Location": f"/v1/audits/{asked.run_id}"}
@@ -85,13 +85,13 @@ async def create(tenant: web.Tenant, body: AuditRequest, idempotency_key: web.Id
 @routes.get("/v1/audits", operation_id="audits.list", summary="The newest audits first", openapi_extra=READ)
 async def list_(tenant: web.Tenant, site_id: UUID | None = None, limit: Limit = 50) -> web.Response:
     async with tenant.transaction() as tx:
-        return web.answer({"data": await requests.list_runs(tx, site_id=site_id, limit=limit)})
+        return web.answer({"data": await service.list_runs(tx, site_id=site_id, limit=limit)})
 
 
 @routes.get("/v1/audits/sites", operation_id="audits.sites", summary="All sites with their scores", openapi_extra=READ)
 async def sites(tenant: web.Tenant) -> web.Response:
     async with tenant.transaction() as tx:
-        return web.answer({"data": await requests.list_sites(tx)})
+        return web.answer({"data": await service.list_sites(tx)})
 
 
 @routes.get("/v1/audits/checks", operation_id="audits.checks", summary="What is looked for", openapi_extra=READ)
@@ -113,7 +113,7 @@ async def findings(
     limit: Limit = 1000,
 ) -> web.Response:
     async with tenant.transaction() as tx:
-        found = await requests.list_findings(tx, site_id, state=state, cursor=cursor, limit=limit)
+        found = await service.list_findings(tx, site_id, state=state, cursor=cursor, limit=limit)
         return web.answer(found.told())
 
 
@@ -125,8 +125,8 @@ async def findings(
 )
 async def put_schedule(tenant: web.Tenant, site_id: UUID, body: Timetable) -> web.Response:
     async with tenant.transaction() as tx:
-        await requests.get_site(tx, site_id)
-    made = await timing.put(tenant.client, site_id, body.options, cron=body.cron, zone=body.zone)
+        await service.get_site(tx, site_id)
+    made = await schedule.put(tenant.client, site_id, body.options, cron=body.cron, zone=body.zone)
     async with tenant.transaction() as tx:
         await tx.log("audits.schedule", str(site_id), {"cron": body.cron, "zone": body.zone})
     return web.answer(made)
@@ -141,8 +141,8 @@ async def put_schedule(tenant: web.Tenant, site_id: UUID, body: Timetable) -> we
 )
 async def remove_schedule(tenant: web.Tenant, site_id: UUID) -> web.Response:
     async with tenant.transaction() as tx:
-        await requests.get_site(tx, site_id)
-    await timing.remove(tenant.client, site_id)
+        await service.get_site(tx, site_id)
+    await schedule.remove(tenant.client, site_id)
     async with tenant.transaction() as tx:
         await tx.log("audits.unschedule", str(site_id))
     return web.Response(None, 204)
@@ -156,7 +156,7 @@ async def remove_schedule(tenant: web.Tenant, site_id: UUID) -> web.Response:
 )
 async def accept(tenant: web.Tenant, finding_id: UUID, body: Acceptance) -> web.Response:
     async with tenant.transaction() as tx:
-        told = await requests.accept(tx, finding_id, note=body.note, until=body.accepted_until)
+        told = await service.accept(tx, finding_id, note=body.note, until=body.accepted_until)
         await tx.log("audits.accept" if body.note else "audits.reopen", str(finding_id), {"note": body.note})
         return web.answer(told)
 
@@ -164,13 +164,13 @@ async def accept(tenant: web.Tenant, finding_id: UUID, body: Acceptance) -> web.
 @routes.get("/v1/audits/{run_id}", operation_id="audits.get", summary="One audit", openapi_extra=READ)
 async def get(request: web.Request, tenant: web.Tenant, run_id: UUID) -> web.Response:
     async with tenant.transaction() as tx:
-        return web.tagged(request, await requests.get_run(tx, run_id))
+        return web.tagged(request, await service.get_run(tx, run_id))
 
 
 @routes.post("/v1/audits/{run_id}/cancel", operation_id="audits.cancel", summary="Stop an audit", openapi_extra=WRITE)
 async def cancel(tenant: web.Tenant, run_id: UUID) -> web.Response:
     async with tenant.transaction() as tx:
-        flow_id = await requests.stop(tx, run_id, "canceled")
+        flow_id = await service.stop(tx, run_id, "canceled")
         await tx.log("audits.stop", str(run_id))
     if flow_id:
         await tenant.client.flows.cancel(flow_id, "the audit was canceled")
@@ -185,7 +185,7 @@ async def cancel(tenant: web.Tenant, run_id: UUID) -> web.Response:
 )
 async def resume(tenant: web.Tenant, run_id: UUID) -> web.Response:
     async with tenant.transaction() as tx:
-        await requests.resume(tx, run_id)
+        await start_run.resume(tx, run_id)
         await tx.log("audits.resume", str(run_id))
     return web.answer({"run_id": run_id, "state": "running"})
 
@@ -201,7 +201,7 @@ async def reevaluate(
     tenant: web.Tenant, run_id: UUID, body: Again, idempotency_key: web.IdempotencyKey = None
 ) -> web.Response:
     async def operate(tx: web.Transaction) -> web.Answer:
-        new = await requests.judge_again(tx, run_id, settle=body.settle)
+        new = await start_run.judge_again(tx, run_id, settle=body.settle)
         await tx.log("audits.reevaluate", str(new), {"of": str(run_id)})
         return web.Answer(status=202, value={"run_id": new}, headers={"Location": f"/v1/audits/{new}"})
 
@@ -236,7 +236,7 @@ async def issues(
     limit: Limit = 1000,
 ) -> web.Response:
     async with tenant.transaction() as tx:
-        found = await requests.list_issues(
+        found = await service.list_issues(
             tx, run_id, check=check, severity=severity, state=state, cursor=cursor, limit=limit
         )
         return web.answer(found.told())
@@ -253,9 +253,7 @@ async def urls(
     limit: Limit = 1000,
 ) -> web.Response:
     async with tenant.transaction() as tx:
-        found = await requests.list_urls(
-            tx, run_id, state=state, status=status, depth=depth, cursor=cursor, limit=limit
-        )
+        found = await service.list_urls(tx, run_id, state=state, status=status, depth=depth, cursor=cursor, limit=limit)
         return web.answer(found.told())
 
 
@@ -269,7 +267,7 @@ async def url(
     if (url is None) == (key is None):
         raise BadInput("a page is asked for by its url or by its key", hint="give one of the two")
     async with tenant.transaction() as tx:
-        return web.answer(await requests.get_url(tx, run_id, url, key=key))
+        return web.answer(await service.get_url(tx, run_id, url, key=key))
 
 
 @routes.get(
@@ -280,13 +278,13 @@ async def url(
 )
 async def get_report(tenant: web.Tenant, run_id: UUID, form: Literal["html", "json", "csv"]) -> web.Response:
     async with tenant.transaction() as tx:
-        run = await requests.get_run(tx, run_id)
-        site = (await requests.get_site(tx, run["site_id"]))["url"]
+        run = await service.get_run(tx, run_id)
+        site = (await service.get_site(tx, run["site_id"]))["url"]
         if form == "html":
-            sample = await requests.sample_issues(tx, run_id, each=report.SHOWN)
+            sample = await service.sample_issues(tx, run_id, each=report.SHOWN)
             page = report.as_html(run, site, sample)
             return web.Response(page, headers=report.PAGE, media_type="text/html")
-        found, left_out = await requests.all_issues(tx, run_id)
+        found, left_out = await service.all_issues(tx, run_id)
     if form == "csv":
         return web.Response(report.as_csv(found, left_out=left_out), media_type="text/csv")
     return web.answer(run | {"url": site, "issues": found, "issues_left_out": left_out})
@@ -300,4 +298,4 @@ async def get_report(tenant: web.Tenant, run_id: UUID, form: Literal["html", "js
 )
 async def diff(tenant: web.Tenant, before: UUID, after: UUID) -> web.Response:
     async with tenant.transaction() as tx:
-        return web.answer(await requests.compare(tx, before, after))
+        return web.answer(await service.compare(tx, before, after))

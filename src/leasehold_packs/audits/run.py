@@ -8,7 +8,7 @@ from typing import Protocol
 from uuid import UUID
 
 from leasehold import Cancel, Context, Transaction
-from leasehold_packs.audits.options import Options
+from leasehold_packs.audits.model import Options
 
 #: Seconds for which a process believes what it knows of a run. What a page writes is refused at once when it is over.
 _BELIEVED_S = 1.0

@@ -9,8 +9,8 @@ from typing import Any
 from uuid import UUID
 
 from leasehold.errors import NotFound
-from leasehold_packs.audits.options import Options
-from leasehold_packs.audits.starting import QUEUE
+from leasehold_packs.audits.model import Options
+from leasehold_packs.audits.start_run import QUEUE
 
 
 async def put(client: Any, site_id: UUID, options: Options, *, cron: str, zone: str) -> dict[str, Any]:

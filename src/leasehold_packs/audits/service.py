@@ -10,12 +10,9 @@ from uuid import UUID
 
 from leasehold.errors import BadInput, Conflict, NotFound
 from leasehold.redact import redact
-from leasehold_packs.audits import starting
+from leasehold_packs.audits.crawl import page_key
 from leasehold_packs.audits.cursors import cursor_of, place_of
-from leasehold_packs.audits.options import Options
-from leasehold_packs.audits.starting import Asked
-from leasehold_packs.audits.visiting import page_key
-from leasehold_packs.shown import shown
+from leasehold_packs.webfacts.redacted import shown
 from leasehold_packs.webfacts.url_key import url_key
 
 if TYPE_CHECKING:
@@ -28,21 +25,6 @@ _RUN = (
     "run_id, site_id, recipe, options, flow_id, state, reason, pages, score::float8, report, created_at, finished_at,"
     " progress, part, seq, reread_of, settles"
 )
-
-
-async def ask(tx: "Transaction", tenant: UUID, url: str, options: Options, *, force: bool = False) -> Asked:
-    """Start a run, unless the same one runs already or has just ended."""
-    return await starting.begin(tx, tenant, url, options, start=tx.start, force=force)
-
-
-async def resume(tx: "Transaction", run_id: UUID) -> None:
-    """Let a run that was stopped go on."""
-    await starting.go_on(tx, run_id, start=tx.start)
-
-
-async def judge_again(tx: "Transaction", run_id: UUID, *, settle: bool = False) -> UUID:
-    """A run over the pages that this one kept, by the recipe of today. With ``settle``, findings follow it."""
-    return await starting.judge_again(tx, run_id, settle=settle, start=tx.start)
 
 
 async def get_run(tx: "Transaction", run_id: UUID) -> dict[str, Any]:

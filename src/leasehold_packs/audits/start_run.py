@@ -1,35 +1,20 @@
-"""How runs begin: when they are asked for, by the clock, again after a stop, or over pages that were kept.
-
-Each takes ``start``, which starts a flow in the caller's transaction: routes and jobs have different ones.
-"""
+"""How runs begin: when they are asked for, by the clock, again after a stop, or over pages that were kept."""
 
 import json
-from collections.abc import Awaitable, Callable
 from dataclasses import asdict, dataclass
 from datetime import timedelta
-from typing import Any, Protocol
+from typing import Any
 from uuid import UUID
 
-from leasehold import Flow
+from leasehold import Flow, Transaction
 from leasehold.errors import BadInput, Conflict, NotFound
-from leasehold_packs.audits.options import Options, fingerprint
+from leasehold_packs.audits.model import Options, fingerprint
 from leasehold_packs.audits.recipe import VERSION
 from leasehold_packs.webfacts.url_key import url_key
 
 QUEUE = "audits"
 #: The same request within this time gives the run that is there.
 WINDOW = timedelta(hours=1)
-Start = Callable[[Flow], Awaitable[UUID]]
-
-
-class Statements(Protocol):
-    """What a transaction of a route and one of a job have in common."""
-
-    async def execute(self, statement: str, *args: Any) -> str: ...
-
-    async def fetchrow(self, query: str, *args: Any) -> Any: ...
-
-    async def fetchval(self, query: str, *args: Any) -> Any: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +23,7 @@ class Asked:
     created: bool
 
 
-async def begin(
-    tx: Statements, tenant: UUID, url: str, options: Options, *, start: Start, force: bool = False
-) -> Asked:
+async def ask(tx: Transaction, tenant: UUID, url: str, options: Options, *, force: bool = False) -> Asked:
     """Start a run, unless the same one runs already or has just ended."""
     key = url_key(url)
     if not options.covers(url, url):
@@ -59,21 +42,21 @@ async def begin(
         " values ($1, $2, $3, $4, $5) returning run_id",
         tenant, site_id, VERSION, print_, json.dumps(plain),
     )  # fmt: skip
-    await _start(tx, run_id, crawl(run_id, part=1), "the audit has begun", start)
+    await _start(tx, run_id, crawl(run_id, part=1), "the audit has begun")
     return Asked(run_id, created=True)
 
 
-async def go_on(tx: Statements, run_id: UUID, *, start: Start) -> None:
+async def resume(tx: Transaction, run_id: UUID) -> None:
     """Let a run that was stopped go on: what it has read it does not read again."""
     row = await _run(tx, run_id)
     part = await tx.fetchval("select leasehold_audits.resume_run($1)", run_id)
     if part is None:
         raise Conflict(f"audit {run_id} is {row['state']}", hint="only one that was stopped can go on")
     flow = reread(run_id, part=part) if row["reread_of"] else crawl(run_id, part=part)
-    await _set_flow(tx, run_id, await start(flow))
+    await _set_flow(tx, run_id, await tx.start(flow))
 
 
-async def judge_again(tx: Statements, run_id: UUID, *, settle: bool, start: Start) -> UUID:
+async def judge_again(tx: Transaction, run_id: UUID, *, settle: bool = False) -> UUID:
     """A new run over the pages that this one kept, by the recipe of today; nothing is fetched. Its id."""
     row = await _run(tx, run_id)
     if row["state"] == "running":
@@ -84,7 +67,7 @@ async def judge_again(tx: Statements, run_id: UUID, *, settle: bool, start: Star
         " from leasehold_audits.run where run_id = $1 returning run_id",
         run_id, VERSION, settle,
     )  # fmt: skip
-    await _start(tx, new, reread(new, part=1), "the pages that were kept are judged again", start)
+    await _start(tx, new, reread(new, part=1), "the pages that were kept are judged again")
     return new
 
 
@@ -105,26 +88,26 @@ def _flow(name: str, first: str, run_id: UUID, part: int) -> Flow:
     return flow
 
 
-async def _start(tx: Statements, run_id: UUID, flow: Flow, words: str, start: Start) -> None:
-    await _set_flow(tx, run_id, await start(flow))
+async def _start(tx: Transaction, run_id: UUID, flow: Flow, words: str) -> None:
+    await _set_flow(tx, run_id, await tx.start(flow))
     await tx.execute(
         "select leasehold_audits.tell($1, 'status_changed', 'running', $2, $3)",
         run_id, words, json.dumps({"state": "running"}),
     )  # fmt: skip
 
 
-async def _set_flow(tx: Statements, run_id: UUID, flow_id: UUID) -> None:
+async def _set_flow(tx: Transaction, run_id: UUID, flow_id: UUID) -> None:
     await tx.execute("update leasehold_audits.run set flow_id = $2 where run_id = $1", run_id, flow_id)
 
 
-async def _run(tx: Statements, run_id: UUID) -> Any:
+async def _run(tx: Transaction, run_id: UUID) -> Any:
     row = await tx.fetchrow("select state, reread_of from leasehold_audits.run where run_id = $1", run_id)
     if row is None:
         raise NotFound(f"there is no audit {run_id}", hint="leasehold audits list")
     return row
 
 
-async def _same(tx: Statements, print_: str) -> UUID | None:
+async def _same(tx: Transaction, print_: str) -> UUID | None:
     # The upsert of the site has locked its row: two requests at once come one after the other.
     found: UUID | None = await tx.fetchval(
         "select run_id from leasehold_audits.run"

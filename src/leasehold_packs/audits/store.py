@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from leasehold import Cancel, Transaction
-from leasehold_packs.audits.begun import Begun
+from leasehold_packs.audits.crawl import Visited, digest, facts, hex_key, hexed, page_key
 from leasehold_packs.audits.recipe import checks
-from leasehold_packs.audits.visiting import Visited, digest, facts, hex_key, hexed, page_key
-from leasehold_packs.shown import shown
+from leasehold_packs.audits.run import Begun
 from leasehold_packs.webfacts.page import Link
+from leasehold_packs.webfacts.redacted import shown
 from leasehold_packs.webfacts.url_key import plain_url
 
 _WORDS = 200

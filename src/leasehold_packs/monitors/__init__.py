@@ -8,18 +8,13 @@ Outside    requests (what people ask)   arranging (schedules and rates)   routes
 Needs the extra ``monitors``.
 """
 
-from importlib.resources import files
+from leasehold.feature import Feature
 
-from leasehold.packs import Pack
-from leasehold_packs.monitors import discovery, upkeep
-from leasehold_packs.monitors.handlers import app
-
-__all__ = ["discovery", "pack", "upkeep"]  # their kinds are those of the app
-
-pack = Pack(
+feature = Feature(
     name="monitors",
-    app=app,
-    migrations=files(__name__) / "migrations",
-    routes="leasehold_packs.monitors.routes:routes",
-    pages="leasehold_packs.monitors.pages:pages",
+    package=__name__,
+    kinds=("handlers:app", "handlers_discovery:app", "handlers_maintenance:app"),
+    routes=("routes:routes",),
+    pages=("pages:pages",),
+    commands={"monitors": "commands:app"},
 )

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from leasehold_packs.monitors.options import Settings
-from leasehold_packs.monitors.reading import Observed, amount_text
+from leasehold_packs.monitors.extract import Observed, amount_text
+from leasehold_packs.monitors.model import Settings
 
 #: A price so many times the one before, or so small a part of it, was read wrongly.
 ABSURD = 100

@@ -21,7 +21,7 @@ async def score(
     folder: Annotated[Path, typer.Argument(help="ground-truth.json and html/<name>.html.gz.")], json: shell.Json = False
 ) -> None:
     """How well pages with known answers are read."""
-    from leasehold_packs.monitors import score as scores
+    from leasehold_packs.monitors import accuracy as scores
 
     found = scores.score(scores.read_folder(folder))
     if json:
@@ -81,13 +81,13 @@ async def watch(
     tenant: shell.TenantOption = None,
 ) -> None:
     """Watch a product from now on; its id."""
-    from leasehold_packs.monitors import arranging, requests
+    from leasehold_packs.monitors import service, site_setup
 
     async with shell.tenant(tenant) as access:
         async with access.transaction() as tx:
-            product = await requests.watch(tx, access.tenant_id, url, tags=tag or [])
-            site = await requests.get_site(tx, product["site_id"])
-        await arranging.arrange(access.client, site)
+            product = await service.watch(tx, access.tenant_id, url, tags=tag or [])
+            site = await service.get_site(tx, product["site_id"])
+        await site_setup.arrange(access.client, site)
     print(product["product_id"])
 
 
@@ -100,12 +100,12 @@ async def discover(
     tenant: shell.TenantOption = None,
 ) -> None:
     """Look for products by sitemaps and categories; they wait for ``approve``."""
-    from leasehold_packs.monitors import requests
-    from leasehold_packs.monitors.options import Search
+    from leasehold_packs.monitors import service
+    from leasehold_packs.monitors.model import Search
 
     async with shell.tenant(tenant) as access, access.transaction() as tx:
         wanted = Search(max_pages=max_pages, include=include or [])
-        print(await requests.search(tx, access.tenant_id, site, wanted))
+        print(await service.search(tx, access.tenant_id, site, wanted))
 
 
 @app.command()
@@ -117,10 +117,10 @@ async def approve(
     tenant: shell.TenantOption = None,
 ) -> None:
     """Watch the products that were found."""
-    from leasehold_packs.monitors import requests
+    from leasehold_packs.monitors import service
 
     async with shell.tenant(tenant) as access, access.transaction() as tx:
-        count = await requests.decide(
+        count = await service.decide(
             tx, access.tenant_id, site, approve=True, by=access.actor, least=least, tags=tag or []
         )
     shell.say(f"{count} products are watched from now on")
@@ -130,20 +130,20 @@ async def approve(
 @shell.command
 async def crawl(site: UUID, tenant: shell.TenantOption = None) -> None:
     """Check all products of a site now; the id of the job that begins."""
-    from leasehold_packs.monitors import requests
+    from leasehold_packs.monitors import service
 
     async with shell.tenant(tenant) as access, access.transaction() as tx:
-        print(await requests.crawl(tx, site))
+        print(await service.crawl(tx, site))
 
 
 @app.command()
 @shell.command
 async def sites(tenant: shell.TenantOption = None, json: shell.Json = False) -> None:
     """The sites, with what the newest look at their health said."""
-    from leasehold_packs.monitors import requests
+    from leasehold_packs.monitors import service
 
     async with shell.tenant(tenant) as access, access.transaction() as tx:
-        found = await requests.list_sites(tx)
+        found = await service.list_sites(tx)
     if json:
         shell.print_json(found)
     else:
@@ -165,14 +165,12 @@ async def products(
     json: shell.Json = False,
 ) -> None:
     """The products with their prices."""
-    from leasehold_packs.monitors import requests
+    from leasehold_packs.monitors import service
 
     async with shell.tenant(tenant) as access, access.transaction() as tx:
-        found = part = await requests.list_products(tx, site_id=site, brand=brand, limit=_PART)
+        found = part = await service.list_products(tx, site_id=site, brand=brand, limit=_PART)
         while len(part) == _PART:
-            part = await requests.list_products(
-                tx, site_id=site, brand=brand, after=part[-1]["product_id"], limit=_PART
-            )
+            part = await service.list_products(tx, site_id=site, brand=brand, after=part[-1]["product_id"], limit=_PART)
             found = found + part
     if json:
         shell.print_json(found)
@@ -196,10 +194,10 @@ async def changes(
     json: shell.Json = False,
 ) -> None:
     """The newest confirmed changes first."""
-    from leasehold_packs.monitors import requests
+    from leasehold_packs.monitors import service
 
     async with shell.tenant(tenant) as access, access.transaction() as tx:
-        found = await requests.list_changes(tx, kind=kind)
+        found = await service.list_changes(tx, kind=kind)
     if json:
         shell.print_json(found)
     else:
@@ -222,8 +220,8 @@ async def shop(
     seconds_per_day: Annotated[float, typer.Option(help="How long a day of the shop is.")] = 60.0,
 ) -> None:
     """Serve a shop for demonstrations, whose prices and stock change from day to day, until it is stopped."""
-    from leasehold_packs.monitors.shop import Shop
-    from leasehold_packs.monitors.shop_server import serve
+    from leasehold_packs.monitors.demo.server import serve
+    from leasehold_packs.monitors.demo.shop import Shop
 
     shell.say(f"a shop at http://127.0.0.1:{port}/ whose day is {seconds_per_day:g} seconds long; Ctrl-C ends it")
     await serve(Shop(seed=seed, items=items), port=port, seconds_per_day=seconds_per_day)

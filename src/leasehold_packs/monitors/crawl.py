@@ -8,8 +8,8 @@ from uuid import UUID
 
 from leasehold import Context, Fetched, Retry
 from leasehold.errors import FetchDisallowed, FetchError
-from leasehold_packs.monitors.options import Settings
-from leasehold_packs.monitors.reading import EXTRACTOR, Reading, read, with_feed
+from leasehold_packs.monitors.extract import EXTRACTOR, Reading, read, with_feed
+from leasehold_packs.monitors.model import Settings
 from leasehold_packs.webfacts.decode import decode
 from leasehold_packs.webfacts.shop_feed import feed_url
 from leasehold_packs.webfacts.url_key import plain_url, url_key

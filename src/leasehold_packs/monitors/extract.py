@@ -9,12 +9,12 @@ from typing import Any
 from leasehold_packs.monitors.identity import ShopId, shop_id
 from leasehold_packs.webfacts.availability import Availability
 from leasehold_packs.webfacts.challenge import is_challenge
-from leasehold_packs.webfacts.change import facts_digest
 from leasehold_packs.webfacts.currency import EXPONENT
 from leasehold_packs.webfacts.dom import flat, parse, visible_text
 from leasehold_packs.webfacts.fact import Fact
 from leasehold_packs.webfacts.money import Money
 from leasehold_packs.webfacts.offer import Offer
+from leasehold_packs.webfacts.page_change import facts_digest
 from leasehold_packs.webfacts.product import Product, read_product
 from leasehold_packs.webfacts.shop_feed import Platform, platform_of, read_feed
 from leasehold_packs.webfacts.simhash import signed, simhash

@@ -18,14 +18,14 @@ from uuid import UUID
 from leasehold import Cancel, Context, Fail, Fetched, Flow, Leasehold, Transaction, group
 from leasehold.errors import FetchDisallowed, FetchError, NotFound
 from leasehold_packs.monitors import store
-from leasehold_packs.monitors.options import Settings
-from leasehold_packs.monitors.reading import Reading, read, with_feed
+from leasehold_packs.monitors.crawl import AGENT, MAX_BYTES, visit
+from leasehold_packs.monitors.extract import Reading, read, with_feed
+from leasehold_packs.monitors.model import Settings
+from leasehold_packs.monitors.schedule import moment_of
 from leasehold_packs.monitors.store import CRAWL, gate_of
-from leasehold_packs.monitors.timing import moment_of
-from leasehold_packs.monitors.visiting import AGENT, MAX_BYTES, visit
-from leasehold_packs.robots import fresh_enough
-from leasehold_packs.shown import shown
 from leasehold_packs.webfacts.decode import decode
+from leasehold_packs.webfacts.redacted import shown
+from leasehold_packs.webfacts.robots_age import fresh_enough
 
 app = Leasehold()
 

@@ -11,17 +11,17 @@ from fnmatch import fnmatchcase
 from urllib.parse import urlsplit
 from uuid import UUID
 
-from leasehold import Cancel, Context, Flow, Transaction, group
+from leasehold import AttemptTransaction, Cancel, Context, Flow, Transaction, group
 from leasehold.errors import FetchDisallowed, FetchError
+from leasehold_packs.monitors.crawl import AGENT, MAX_BYTES, page_key
+from leasehold_packs.monitors.extract import Reading, read
 from leasehold_packs.monitors.handlers import DISCOVERY, NOTIFICATION, app, told
-from leasehold_packs.monitors.options import Search, Settings
-from leasehold_packs.monitors.reading import Reading, read
+from leasehold_packs.monitors.model import Search, Settings
 from leasehold_packs.monitors.store import gate_of
-from leasehold_packs.monitors.visiting import AGENT, MAX_BYTES, page_key
-from leasehold_packs.shown import shown
-from leasehold_packs.sitemaps import Listed, sitemap_pages
 from leasehold_packs.webfacts.decode import decode
 from leasehold_packs.webfacts.page import read_page
+from leasehold_packs.webfacts.redacted import shown
+from leasehold_packs.webfacts.sitemap_walk import Listed, sitemap_pages
 from leasehold_packs.webfacts.url_key import plain_url
 
 #: Below this a page is not proposed, but its links are followed.
@@ -187,7 +187,7 @@ async def _propose(tx: Transaction, tenant: UUID, search: Begun, url: str, readi
     )  # fmt: skip
 
 
-async def _add_pages(tx: Transaction, search: Begun, urls: list[str], *, depth: int) -> int:
+async def _add_pages(tx: AttemptTransaction, search: Begun, urls: list[str], *, depth: int) -> int:
     plain = {page_key(url): url for url in map(plain_url, urls) if url and search.covers(url)}
     if not plain:
         return 0

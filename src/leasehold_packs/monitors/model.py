@@ -9,7 +9,7 @@ from pydantic import ConfigDict, Field, field_validator
 from pydantic.dataclasses import dataclass
 
 from leasehold.errors import BadInput
-from leasehold.schedules import Timing, zone_of
+from leasehold.features.schedules.timing import Timing, zone_of
 
 Pattern = Annotated[str, Field(min_length=1, max_length=200)]
 _HOURS = re.compile(r"(?:[01]\d|2[0-3]):[0-5]\d-(?:[01]\d|2[0-3]):[0-5]\d")

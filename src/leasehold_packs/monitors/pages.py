@@ -7,8 +7,8 @@ from uuid import UUID
 
 from leasehold import web
 from leasehold.errors import BadInput, LeaseholdError
-from leasehold_packs.monitors import arranging, chart, feeds, requests
-from leasehold_packs.monitors.options import Search
+from leasehold_packs.monitors import chart, feeds, service, site_setup
+from leasehold_packs.monitors.model import Search
 
 pages = web.pages("monitors", title="Products", templates="leasehold_packs.monitors")
 _LIMIT = 50
@@ -37,10 +37,10 @@ async def overview(look: web.Look) -> web.Page:
 
 async def _overview(look: web.Look, problem: LeaseholdError | None = None) -> web.Page:
     async with look.tenant.transaction() as tx:
-        changes = await requests.list_changes(tx, told=True, limit=_LIMIT)
-        sites = await requests.list_sites(tx)
-        attention = await requests.list_products(tx, state="needs_attention", limit=_LIMIT)
-        queues = await requests.list_queues(tx)
+        changes = await service.list_changes(tx, told=True, limit=_LIMIT)
+        sites = await service.list_sites(tx)
+        attention = await service.list_products(tx, state="needs_attention", limit=_LIMIT)
+        queues = await service.list_queues(tx)
     day_ago = datetime.now(UTC) - timedelta(days=1)
     today = [one for one in changes if one["at"] >= day_ago]
     drops = sorted((one for one in today if (one["percent"] or 0) < 0), key=lambda one: one["percent"])[:5]
@@ -63,12 +63,12 @@ async def _overview(look: web.Look, problem: LeaseholdError | None = None) -> we
 async def watch(look: web.Look) -> web.Response | web.Page:
     try:
         async with look.tenant.transaction() as tx:
-            product = await requests.watch(tx, look.tenant.tenant_id, look.said("url")[:2000])
-            site = await requests.get_site(tx, product["site_id"])
+            product = await service.watch(tx, look.tenant.tenant_id, look.said("url")[:2000])
+            site = await service.get_site(tx, product["site_id"])
             await tx.log("monitors.watch", str(product["product_id"]), {"url": product["url"]})
     except BadInput as problem:
         return await _overview(look, problem)
-    await arranging.arrange(look.tenant.client, site)
+    await site_setup.arrange(look.tenant.client, site)
     return look.go(look.url(f"/monitors/products/{product['product_id']}"), "It is being looked at.")
 
 
@@ -80,7 +80,7 @@ async def changes(look: web.Look) -> web.Page:
     kind = look.query("kind") if look.query("kind") in KINDS else None
     before = _place(look.query("before"))
     async with look.tenant.transaction() as tx:
-        found = await requests.list_changes(tx, state=None, kind=kind, before=before, limit=_LIMIT + 1)
+        found = await service.list_changes(tx, state=None, kind=kind, before=before, limit=_LIMIT + 1)
     last = found[_LIMIT - 1] if len(found) > _LIMIT else None
     return look.show(
         "monitors_changes.html",
@@ -99,7 +99,7 @@ async def changes(look: web.Look) -> web.Page:
 @pages.get("/monitors/approvals", "jobs:read", live=True)
 async def approvals(look: web.Look) -> web.Page:
     async with look.tenant.transaction() as tx:
-        found = await requests.list_queues(tx)
+        found = await service.list_queues(tx)
     return look.show("monitors_approvals.html", live=True, queues=found)
 
 
@@ -118,7 +118,7 @@ async def _decide(look: web.Look, *, approve: bool) -> web.Response:
     site_id = look.path_id("site_id")
     ticked = [_id(text) for text in look.form.getlist("candidate")]
     async with look.tenant.transaction() as tx:
-        count = await requests.decide(
+        count = await service.decide(
             tx, look.tenant.tenant_id, site_id, approve=approve, by=look.tenant.actor, candidates=ticked
         )
         await tx.log("monitors.approve" if approve else "monitors.reject", str(site_id), {"candidates": count})
@@ -141,10 +141,10 @@ async def _site(look: web.Look, problem: LeaseholdError | None = None) -> web.Pa
             live=problem is None,
             own_tenant=True,
             problem=problem,
-            site=await requests.get_site(tx, site_id),
-            candidates=await requests.list_candidates(tx, site_id, limit=_CANDIDATES),
-            products=await requests.list_products(tx, site_id=site_id, limit=200),
-            runs=await requests.list_runs(tx, site_id, limit=10),
+            site=await service.get_site(tx, site_id),
+            candidates=await service.list_candidates(tx, site_id, limit=_CANDIDATES),
+            products=await service.list_products(tx, site_id=site_id, limit=200),
+            runs=await service.list_runs(tx, site_id, limit=10),
             colours=COLOURS,
         )
 
@@ -153,7 +153,7 @@ async def _site(look: web.Look, problem: LeaseholdError | None = None) -> web.Pa
 async def discover(look: web.Look) -> web.Response:
     site_id = look.path_id("site_id")
     async with look.tenant.transaction() as tx:
-        await requests.search(tx, look.tenant.tenant_id, site_id, Search())
+        await service.search(tx, look.tenant.tenant_id, site_id, Search())
         await tx.log("monitors.discover", str(site_id))
     return look.go(look.url(f"/monitors/sites/{site_id}"), "Products are being looked for.")
 
@@ -162,7 +162,7 @@ async def discover(look: web.Look) -> web.Response:
 async def crawl(look: web.Look) -> web.Response:
     site_id = look.path_id("site_id")
     async with look.tenant.transaction() as tx:
-        await requests.crawl(tx, site_id)
+        await service.crawl(tx, site_id)
         await tx.log("monitors.crawl", str(site_id))
     return look.go(look.url(f"/monitors/sites/{site_id}"), "All products are being checked.")
 
@@ -171,9 +171,9 @@ async def crawl(look: web.Look) -> web.Response:
 async def pause_site(look: web.Look) -> web.Response:
     site_id, paused = look.path_id("site_id"), look.said("paused") == "yes"
     async with look.tenant.transaction() as tx:
-        changed = await requests.change_site(tx, site_id, paused=paused)
+        changed = await service.change_site(tx, site_id, paused=paused)
         await tx.log("monitors.pause" if paused else "monitors.resume", str(site_id))
-    await arranging.arrange(look.tenant.client, changed)
+    await site_setup.arrange(look.tenant.client, changed)
     return look.go(look.url(f"/monitors/sites/{site_id}"), "It is left alone." if paused else "It is watched again.")
 
 
@@ -183,18 +183,18 @@ async def change_site(look: web.Look) -> web.Response | web.Page:
     try:
         given = {name: _setting(type_, look.said(name)) for name, type_ in _SETTINGS.items()}
         async with look.tenant.transaction() as tx:
-            changed = await requests.change_site(tx, site_id, settings=given)
+            changed = await service.change_site(tx, site_id, settings=given)
             await tx.log("monitors.settings", str(site_id), given)
     except BadInput as problem:
         return await _site(look, problem)
-    await arranging.arrange(look.tenant.client, changed)
+    await site_setup.arrange(look.tenant.client, changed)
     return look.go(look.url(f"/monitors/sites/{site_id}"), "The settings are changed.")
 
 
 @pages.get("/monitors/sites/{site_id}/remove", "jobs:write")
 async def confirm_remove(look: web.Look) -> web.Page:
     async with look.tenant.transaction() as tx:
-        found = await requests.get_site(tx, look.path_id("site_id"))
+        found = await service.get_site(tx, look.path_id("site_id"))
     return look.confirm(
         f"Forget {found['url']}?",
         words=_gone_with_it(found["products"]),
@@ -214,9 +214,9 @@ def _gone_with_it(products: int) -> str:
 async def remove_site(look: web.Look) -> web.Response:
     site_id = look.path_id("site_id")
     async with look.tenant.transaction() as tx:
-        await requests.remove_site(tx, site_id)
+        await service.remove_site(tx, site_id)
         await tx.log("monitors.forget", str(site_id))
-    await arranging.clear(look.tenant.client, site_id)
+    await site_setup.clear(look.tenant.client, site_id)
     return look.go(look.url("/monitors"), "The site is forgotten.")
 
 
@@ -228,7 +228,7 @@ async def products(look: web.Look) -> web.Page:
     state = look.query("state") if look.query("state") in STATES else None
     after = _id(look.query("after")) if look.query("after") else None
     async with look.tenant.transaction() as tx:
-        found = await requests.list_products(
+        found = await service.list_products(
             tx, state=state, query=look.query("q")[:200] or None, tag=look.query("tag") or None, after=after,
             limit=_LIMIT + 1,
         )  # fmt: skip
@@ -250,9 +250,9 @@ async def products(look: web.Look) -> web.Page:
 async def product(look: web.Look) -> web.Page:
     product_id = look.path_id("product_id")
     async with look.tenant.transaction() as tx:
-        found = await requests.get_product(tx, product_id)
-        seen = await requests.history(tx, product_id, limit=500)
-        changes = await requests.list_changes(tx, product_id=product_id, state=None, limit=_LIMIT)
+        found = await service.get_product(tx, product_id)
+        seen = await service.history(tx, product_id, limit=500)
+        changes = await service.list_changes(tx, product_id=product_id, state=None, limit=_LIMIT)
     return look.show(
         "monitors_product.html",
         live=True,
@@ -268,7 +268,7 @@ async def product(look: web.Look) -> web.Page:
 @pages.post("/monitors/products/{product_id}/check", "jobs:write")
 async def check(look: web.Look) -> web.Response:
     async with look.tenant.transaction() as tx:
-        job_id = await requests.check(tx, look.path_id("product_id"))
+        job_id = await service.check(tx, look.path_id("product_id"))
         await tx.log("monitors.check", str(look.path_id("product_id")))
     return look.go(look.url(f"/jobs/{job_id}"), "It is being looked at.")
 
@@ -277,7 +277,7 @@ async def check(look: web.Look) -> web.Response:
 async def pause_product(look: web.Look) -> web.Response:
     product_id, paused = look.path_id("product_id"), look.said("paused") == "yes"
     async with look.tenant.transaction() as tx:
-        await requests.change_product(tx, product_id, paused=paused)
+        await service.change_product(tx, product_id, paused=paused)
         await tx.log("monitors.pause" if paused else "monitors.resume", str(product_id))
     words = "It is left alone." if paused else "It is watched again."
     return look.go(look.url(f"/monitors/products/{product_id}"), words)
@@ -287,7 +287,7 @@ async def pause_product(look: web.Look) -> web.Response:
 async def try_selector(look: web.Look) -> web.Response:
     """The job's page shows what the selector finds on the page that was kept."""
     async with look.tenant.transaction() as tx:
-        job_id = await requests.try_selector(tx, look.path_id("product_id"), look.said("selector")[:500])
+        job_id = await service.try_selector(tx, look.path_id("product_id"), look.said("selector")[:500])
     return look.go(look.url(f"/jobs/{job_id}"), "The selector is being tried on the page that was kept.")
 
 
@@ -295,8 +295,8 @@ async def try_selector(look: web.Look) -> web.Response:
 async def put_selector(look: web.Look) -> web.Response:
     product_id, selector = look.path_id("product_id"), look.said("selector")[:500]
     async with look.tenant.transaction() as tx:
-        await requests.change_product(tx, product_id, selector=selector or None, forget_selector=not selector)
-        await requests.check(tx, product_id)
+        await service.change_product(tx, product_id, selector=selector or None, forget_selector=not selector)
+        await service.check(tx, product_id)
         await tx.log("monitors.selector", str(product_id), {"selector": selector or None})
     words = "Its price is read there from now on." if selector else "Its price is read as it was before."
     return look.go(look.url(f"/monitors/products/{product_id}"), words)
@@ -308,13 +308,13 @@ async def put_selector(look: web.Look) -> web.Response:
 @pages.get("/monitors/groups", "jobs:read")
 async def groups(look: web.Look) -> web.Page:
     async with look.tenant.transaction() as tx:
-        return look.show("monitors_groups.html", groups=await requests.list_groups(tx))
+        return look.show("monitors_groups.html", groups=await service.list_groups(tx))
 
 
 @pages.get("/monitors/groups/{group_id}", "jobs:read")
 async def group(look: web.Look) -> web.Page:
     async with look.tenant.transaction() as tx:
-        found = await requests.compare_group(tx, look.path_id("group_id"))
+        found = await service.compare_group(tx, look.path_id("group_id"))
     return look.show("monitors_group.html", own_tenant=True, group=found, colours=COLOURS)
 
 
@@ -325,8 +325,8 @@ async def rules(look: web.Look) -> web.Page:
 
 async def _rules(look: web.Look, problem: LeaseholdError | None = None) -> web.Page:
     async with look.tenant.transaction() as tx:
-        found = await requests.list_rules(tx)
-        sites = {one["site_id"]: one["url"] for one in await requests.list_sites(tx)}
+        found = await service.list_rules(tx)
+        sites = {one["site_id"]: one["url"] for one in await service.list_sites(tx)}
     return look.show(
         "monitors_rules.html",
         rules=[one | {"words": _rule_words(one)} for one in found],
@@ -344,7 +344,7 @@ async def put_rule(look: web.Look) -> web.Response | web.Page:
         if not given["name"]:
             raise BadInput("a rule needs a name")
         async with look.tenant.transaction() as tx:
-            made = await requests.put_rule(
+            made = await service.put_rule(
                 tx, look.tenant.tenant_id, name=given["name"], condition=given["condition"] or "",
                 value=_amount(given["value"]), currency=_currency(given["currency"]),
                 direction=given["direction"] or "both",
@@ -360,7 +360,7 @@ async def put_rule(look: web.Look) -> web.Response | web.Page:
 async def confirm_remove_rule(look: web.Look) -> web.Page:
     rule_id = look.path_id("rule_id")
     async with look.tenant.transaction() as tx:
-        found = next((one for one in await requests.list_rules(tx) if one["rule_id"] == rule_id), None)
+        found = next((one for one in await service.list_rules(tx) if one["rule_id"] == rule_id), None)
     if found is None:
         raise web.Problem("not_found", "there is no such rule")
     return look.confirm(
@@ -376,7 +376,7 @@ async def confirm_remove_rule(look: web.Look) -> web.Page:
 @pages.post("/monitors/rules/{rule_id}/remove", "jobs:write")
 async def remove_rule(look: web.Look) -> web.Response:
     async with look.tenant.transaction() as tx:
-        await requests.remove_rule(tx, look.path_id("rule_id"))
+        await service.remove_rule(tx, look.path_id("rule_id"))
         await tx.log("monitors.remove_rule", str(look.path_id("rule_id")))
     return look.go(look.url("/monitors/rules"), "The rule is gone.")
 

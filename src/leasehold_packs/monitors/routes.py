@@ -10,8 +10,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from leasehold import web
 from leasehold.errors import BadInput
-from leasehold_packs.monitors import arranging, feeds, requests
-from leasehold_packs.monitors.options import Search, Settings
+from leasehold_packs.monitors import feeds, service, site_setup
+from leasehold_packs.monitors.model import Search, Settings
 from leasehold_packs.monitors.store import CRAWL
 
 routes = web.routes("monitors")
@@ -106,9 +106,9 @@ async def preview(tenant: web.Tenant, body: PreviewRequest) -> web.Response:
 )
 async def put_site(tenant: web.Tenant, body: SiteRequest) -> web.Response:
     async with tenant.transaction() as tx:
-        site = await requests.put_site(tx, tenant.tenant_id, body.url, body.settings)
+        site = await service.put_site(tx, tenant.tenant_id, body.url, body.settings)
         await tx.log("monitors.put_site", str(site["site_id"]), {"url": site["url"]})
-    await arranging.arrange(tenant.client, site)
+    await site_setup.arrange(tenant.client, site)
     return web.answer(site, status=201, headers={"Location": f"/v1/monitors/sites/{site['site_id']}"})
 
 
@@ -117,13 +117,13 @@ async def put_site(tenant: web.Tenant, body: SiteRequest) -> web.Response:
 )
 async def sites(tenant: web.Tenant) -> web.Response:
     async with tenant.transaction() as tx:
-        return web.answer({"data": await requests.list_sites(tx)})
+        return web.answer({"data": await service.list_sites(tx)})
 
 
 @routes.get("/v1/monitors/sites/{site_id}", operation_id="monitors.site", summary="One site", openapi_extra=READ)
 async def site(tenant: web.Tenant, site_id: UUID) -> web.Response:
     async with tenant.transaction() as tx:
-        return web.answer(await requests.get_site(tx, site_id))
+        return web.answer(await service.get_site(tx, site_id))
 
 
 @routes.patch(
@@ -134,11 +134,11 @@ async def site(tenant: web.Tenant, site_id: UUID) -> web.Response:
 )
 async def change_site(tenant: web.Tenant, site_id: UUID, body: SiteChange) -> web.Response:
     async with tenant.transaction() as tx:
-        changed = await requests.change_site(tx, site_id, settings=body.settings, paused=body.paused)
+        changed = await service.change_site(tx, site_id, settings=body.settings, paused=body.paused)
         if body.settings is not None:
             await tx.log("monitors.settings", str(site_id), body.settings)
         await _log_pause(tx, site_id, body.paused)
-    await arranging.arrange(tenant.client, changed)
+    await site_setup.arrange(tenant.client, changed)
     return web.answer(changed)
 
 
@@ -151,9 +151,9 @@ async def change_site(tenant: web.Tenant, site_id: UUID, body: SiteChange) -> we
 )
 async def remove_site(tenant: web.Tenant, site_id: UUID) -> web.Response:
     async with tenant.transaction() as tx:
-        await requests.remove_site(tx, site_id)
+        await service.remove_site(tx, site_id)
         await tx.log("monitors.forget", str(site_id))
-    await arranging.clear(tenant.client, site_id)
+    await site_setup.clear(tenant.client, site_id)
     return web.Response(status_code=204)
 
 
@@ -167,7 +167,7 @@ async def remove_site(tenant: web.Tenant, site_id: UUID) -> web.Response:
 async def crawl(tenant: web.Tenant, site_id: UUID, idempotency_key: web.IdempotencyKey = None) -> web.Response:
     async def operate(tx: web.Transaction) -> web.Answer:
         await tx.log("monitors.crawl", str(site_id))
-        return _accepted(await requests.crawl(tx, site_id))
+        return _accepted(await service.crawl(tx, site_id))
 
     return await tenant.once(idempotency_key, operate)
 
@@ -177,8 +177,8 @@ async def crawl(tenant: web.Tenant, site_id: UUID, idempotency_key: web.Idempote
 )
 async def runs(tenant: web.Tenant, site_id: UUID, limit: Limit = 50) -> web.Response:
     async with tenant.transaction() as tx:
-        await requests.get_site(tx, site_id)
-        return web.answer({"data": await requests.list_runs(tx, site_id, limit=limit)})
+        await service.get_site(tx, site_id)
+        return web.answer({"data": await service.list_runs(tx, site_id, limit=limit)})
 
 
 @routes.post(
@@ -191,7 +191,7 @@ async def runs(tenant: web.Tenant, site_id: UUID, limit: Limit = 50) -> web.Resp
 async def reread(tenant: web.Tenant, site_id: UUID, idempotency_key: web.IdempotencyKey = None) -> web.Response:
     async def operate(tx: web.Transaction) -> web.Answer:
         await tx.log("monitors.reread", str(site_id))
-        return _accepted(await requests.reread(tx, site_id))
+        return _accepted(await service.reread(tx, site_id))
 
     return await tenant.once(idempotency_key, operate)
 
@@ -207,7 +207,7 @@ async def discover(
     tenant: web.Tenant, site_id: UUID, body: Search, idempotency_key: web.IdempotencyKey = None
 ) -> web.Response:
     async def operate(tx: web.Transaction) -> web.Answer:
-        search_id = await requests.search(tx, tenant.tenant_id, site_id, body)
+        search_id = await service.search(tx, tenant.tenant_id, site_id, body)
         await tx.log("monitors.discover", str(site_id))
         return web.Answer(status=202, value={"search_id": search_id})
 
@@ -222,8 +222,8 @@ async def discover(
 )
 async def searches(tenant: web.Tenant, site_id: UUID, limit: Limit = 50) -> web.Response:
     async with tenant.transaction() as tx:
-        await requests.get_site(tx, site_id)
-        return web.answer({"data": await requests.list_searches(tx, site_id, limit=limit)})
+        await service.get_site(tx, site_id)
+        return web.answer({"data": await service.list_searches(tx, site_id, limit=limit)})
 
 
 @routes.get(
@@ -239,8 +239,8 @@ async def candidates(
     limit: Limit = 500,
 ) -> web.Response:
     async with tenant.transaction() as tx:
-        await requests.get_site(tx, site_id)
-        return web.answer({"data": await requests.list_candidates(tx, site_id, state=state, limit=limit)})
+        await service.get_site(tx, site_id)
+        return web.answer({"data": await service.list_candidates(tx, site_id, state=state, limit=limit)})
 
 
 @routes.post(
@@ -253,7 +253,7 @@ async def decide(
     tenant: web.Tenant, site_id: UUID, decision: Literal["approve", "reject"], body: Decision
 ) -> web.Response:
     async with tenant.transaction() as tx:
-        count = await requests.decide(
+        count = await service.decide(
             tx,
             tenant.tenant_id,
             site_id,
@@ -279,10 +279,10 @@ async def decide(
 )
 async def watch(tenant: web.Tenant, body: ProductRequest) -> web.Response:
     async with tenant.transaction() as tx:
-        product = await requests.watch(tx, tenant.tenant_id, body.url, tags=body.tags, selector=body.selector)
-        found = await requests.get_site(tx, product["site_id"])
+        product = await service.watch(tx, tenant.tenant_id, body.url, tags=body.tags, selector=body.selector)
+        found = await service.get_site(tx, product["site_id"])
         await tx.log("monitors.watch", str(product["product_id"]), {"url": product["url"]})
-    await arranging.arrange(tenant.client, found)
+    await site_setup.arrange(tenant.client, found)
     return web.answer(product, status=201, headers={"Location": f"/v1/monitors/products/{product['product_id']}"})
 
 
@@ -299,7 +299,7 @@ async def products(
     limit: Limit = 100,
 ) -> web.Response:
     async with tenant.transaction() as tx:
-        found = await requests.list_products(
+        found = await service.list_products(
             tx, site_id=site, state=state, brand=brand, tag=tag, query=q, changed_since=changed_since, after=after,
             limit=limit,
         )  # fmt: skip
@@ -311,7 +311,7 @@ async def products(
 )
 async def product(tenant: web.Tenant, product_id: UUID) -> web.Response:
     async with tenant.transaction() as tx:
-        return web.answer(await requests.get_product(tx, product_id))
+        return web.answer(await service.get_product(tx, product_id))
 
 
 @routes.patch(
@@ -322,7 +322,7 @@ async def product(tenant: web.Tenant, product_id: UUID) -> web.Response:
 )
 async def change_product(tenant: web.Tenant, product_id: UUID, body: ProductChange) -> web.Response:
     async with tenant.transaction() as tx:
-        changed = await requests.change_product(tx, product_id, tags=body.tags, paused=body.paused)
+        changed = await service.change_product(tx, product_id, tags=body.tags, paused=body.paused)
         if body.tags is not None:
             await tx.log("monitors.tag", str(product_id), {"tags": body.tags})
         await _log_pause(tx, product_id, body.paused)
@@ -344,7 +344,7 @@ async def _log_pause(tx: web.Transaction, target: UUID, paused: bool | None) -> 
 async def check(tenant: web.Tenant, product_id: UUID, idempotency_key: web.IdempotencyKey = None) -> web.Response:
     async def operate(tx: web.Transaction) -> web.Answer:
         await tx.log("monitors.check", str(product_id))
-        return _accepted(await requests.check(tx, product_id))
+        return _accepted(await service.check(tx, product_id))
 
     return await tenant.once(idempotency_key, operate)
 
@@ -357,7 +357,7 @@ async def check(tenant: web.Tenant, product_id: UUID, idempotency_key: web.Idemp
 )
 async def put_selector(tenant: web.Tenant, product_id: UUID, body: SelectorRequest) -> web.Response:
     async with tenant.transaction() as tx:
-        changed = await requests.change_product(
+        changed = await service.change_product(
             tx, product_id, selector=body.selector, forget_selector=body.selector is None
         )
         await tx.log("monitors.selector", str(product_id), {"selector": body.selector})
@@ -372,7 +372,7 @@ async def put_selector(tenant: web.Tenant, product_id: UUID, body: SelectorReque
 )
 async def test_selector(tenant: web.Tenant, product_id: UUID, body: SelectorTest) -> web.Response:
     async with tenant.transaction() as tx:
-        job_id = await requests.try_selector(tx, product_id, body.selector)
+        job_id = await service.try_selector(tx, product_id, body.selector)
     return await _result(tenant, job_id)
 
 
@@ -392,7 +392,7 @@ async def history(
     limit: Limit = 1000,
 ) -> web.Response:
     async with tenant.transaction() as tx:
-        found = await requests.history(
+        found = await service.history(
             tx, product_id, granularity=granularity, variant=variant, since=since, until=until, limit=limit
         )
     return web.answer({"data": found})
@@ -415,7 +415,7 @@ async def changes(
     limit: Limit = 100,
 ) -> web.Response:
     async with tenant.transaction() as tx:
-        found = await requests.list_changes(
+        found = await service.list_changes(
             tx, state=state, kind=kind, site_id=site, product_id=product, since=since, before=_place(cursor),
             limit=limit,
         )  # fmt: skip
@@ -438,7 +438,7 @@ async def feed(
     limit: Limit = 100,
 ) -> web.Response:
     async with tenant.transaction() as tx:
-        found = await requests.list_changes(tx, kind=kind, site_id=site, told=True, limit=limit)
+        found = await service.list_changes(tx, kind=kind, site_id=site, told=True, limit=limit)
     address = str(request.url)
     match form:
         case "atom":
@@ -457,7 +457,7 @@ async def feed(
 )
 async def put_rule(tenant: web.Tenant, body: RuleRequest) -> web.Response:
     async with tenant.transaction() as tx:
-        made = await requests.put_rule(tx, tenant.tenant_id, **body.model_dump())
+        made = await service.put_rule(tx, tenant.tenant_id, **body.model_dump())
         await tx.log("monitors.put_rule", str(made["rule_id"]), {"name": made["name"]})
         return web.answer(made, status=201)
 
@@ -465,7 +465,7 @@ async def put_rule(tenant: web.Tenant, body: RuleRequest) -> web.Response:
 @routes.get("/v1/monitors/rules", operation_id="monitors.rules", summary="All rules", openapi_extra=READ)
 async def rules(tenant: web.Tenant) -> web.Response:
     async with tenant.transaction() as tx:
-        return web.answer({"data": await requests.list_rules(tx)})
+        return web.answer({"data": await service.list_rules(tx)})
 
 
 @routes.delete(
@@ -477,7 +477,7 @@ async def rules(tenant: web.Tenant) -> web.Response:
 )
 async def remove_rule(tenant: web.Tenant, rule_id: UUID) -> web.Response:
     async with tenant.transaction() as tx:
-        await requests.remove_rule(tx, rule_id)
+        await service.remove_rule(tx, rule_id)
         await tx.log("monitors.remove_rule", str(rule_id))
     return web.Response(status_code=204)
 
@@ -490,7 +490,7 @@ async def remove_rule(tenant: web.Tenant, rule_id: UUID) -> web.Response:
 )
 async def groups(tenant: web.Tenant, limit: Limit = 100) -> web.Response:
     async with tenant.transaction() as tx:
-        return web.answer({"data": await requests.list_groups(tx, limit=limit)})
+        return web.answer({"data": await service.list_groups(tx, limit=limit)})
 
 
 @routes.get(
@@ -501,7 +501,7 @@ async def groups(tenant: web.Tenant, limit: Limit = 100) -> web.Response:
 )
 async def compare(tenant: web.Tenant, group_id: UUID) -> web.Response:
     async with tenant.transaction() as tx:
-        return web.answer(await requests.compare_group(tx, group_id))
+        return web.answer(await service.compare_group(tx, group_id))
 
 
 async def _result(tenant: Any, job_id: UUID) -> web.Response:

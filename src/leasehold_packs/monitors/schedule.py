@@ -4,8 +4,8 @@ from datetime import datetime, time, timedelta
 from hashlib import sha256
 from uuid import UUID
 
-from leasehold.schedules import zone_of
-from leasehold_packs.monitors.options import Settings
+from leasehold.features.schedules.timing import zone_of
+from leasehold_packs.monitors.model import Settings
 
 
 def moment_of(product: UUID, start: datetime, settings: Settings) -> datetime:

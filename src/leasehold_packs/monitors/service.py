@@ -9,12 +9,12 @@ from urllib.parse import urlsplit
 from uuid import UUID
 
 from leasehold.errors import BadInput, Conflict, NotFound
-from leasehold_packs.monitors.discovery import search_flow
+from leasehold_packs.monitors.crawl import page_key
 from leasehold_packs.monitors.handlers import MAINTENANCE
-from leasehold_packs.monitors.options import Search, Settings
+from leasehold_packs.monitors.handlers_discovery import search_flow
+from leasehold_packs.monitors.model import Search, Settings
 from leasehold_packs.monitors.store import CRAWL, gate_of, told_price
-from leasehold_packs.monitors.visiting import page_key
-from leasehold_packs.shown import shown
+from leasehold_packs.webfacts.redacted import shown
 from leasehold_packs.webfacts.url_key import url_key
 
 if TYPE_CHECKING:

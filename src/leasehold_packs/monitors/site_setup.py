@@ -10,7 +10,7 @@ from uuid import UUID
 
 from leasehold.errors import NotFound
 from leasehold_packs.monitors.handlers import MAINTENANCE
-from leasehold_packs.monitors.options import Settings
+from leasehold_packs.monitors.model import Settings
 from leasehold_packs.monitors.store import CRAWL, gate_of
 
 

@@ -8,13 +8,13 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
-from leasehold import Cancel, Transaction
+from leasehold import AttemptTransaction, Cancel, Transaction
 from leasehold_packs.monitors.changes import Change, Known, compare, is_absurd, percent_of
-from leasehold_packs.monitors.options import Settings
-from leasehold_packs.monitors.reading import EXTRACTOR, Observed, Reading, amount_text
+from leasehold_packs.monitors.crawl import Seen, Watched
+from leasehold_packs.monitors.extract import EXTRACTOR, Observed, Reading, amount_text
+from leasehold_packs.monitors.model import Settings
 from leasehold_packs.monitors.rules import Rule, fires
-from leasehold_packs.monitors.visiting import Seen, Watched
-from leasehold_packs.shown import shown
+from leasehold_packs.webfacts.redacted import shown
 
 CRAWL = "monitors.crawl"
 #: A page that is not there twice, so far apart, is gone.
@@ -54,7 +54,9 @@ async def load(tx: Transaction, product_id: UUID, run_id: UUID | None = None) ->
     )
 
 
-async def settle(tx: Transaction, tenant: UUID, watched: Watched, seen: Seen, *, run_id: UUID | None = None) -> str:
+async def settle(
+    tx: AttemptTransaction, tenant: UUID, watched: Watched, seen: Seen, *, run_id: UUID | None = None
+) -> str:
     """Write all that a check found; its result, as its visit has it."""
     seen = replace(seen, problem=shown(seen.problem))  # it may name an address
     row = await tx.fetchrow(
@@ -80,7 +82,7 @@ async def settle(tx: Transaction, tenant: UUID, watched: Watched, seen: Seen, *,
 class Settling:
     """One check being written."""
 
-    tx: Transaction
+    tx: AttemptTransaction
     tenant: UUID
     watched: Watched
     seen: Seen
@@ -273,17 +275,13 @@ class Settling:
         something by them."""
         for name, digest in (("page", page), ("feed", feed)):
             if digest is not None:
-                await self.tx.execute(
-                    "select leasehold.hold_body($1, decode($2, 'hex'), $3)",
-                    f"monitors {name} {self.watched.product_id}", digest, self._days,
-                )  # fmt: skip
+                held = f"monitors {name} {self.watched.product_id}"
+                await self.tx.hold_body(held, digest, days=self._days)
 
     async def _keep(self, *digests: str | None) -> None:
         """What a row proves something by stays as long as the history of its site. The page before may be gone."""
-        await self.tx.execute(
-            "select leasehold.prolong_body(decode(digest, 'hex'), $2) from unnest($1::text[]) digest",
-            sorted({digest for digest in digests if digest}), self._days,
-        )  # fmt: skip
+        for digest in sorted({digest for digest in digests if digest}):
+            await self.tx.keep_body(digest, days=self._days)
 
     @property
     def _days(self) -> float:

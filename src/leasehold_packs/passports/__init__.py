@@ -8,17 +8,15 @@ own tables), ``routes``, ``public``, ``checking`` and ``pages`` (HTTP) and ``com
 ``assets``. Needs the extra ``passports``.
 """
 
-from importlib.resources import files
+from leasehold.feature import Feature
 
-from leasehold.packs import Pack
-from leasehold_packs.passports.many import kinds
-
-pack = Pack(
+feature = Feature(
     name="passports",
-    app=kinds,
-    migrations=files(__name__) / "migrations",
-    routes="leasehold_packs.passports.routes:routes",
-    public_hosts="leasehold_packs.passports.public:is_public_host",
-    pages="leasehold_packs.passports.pages:pages",
+    package=__name__,
+    kinds=("handlers_bulk:kinds",),
+    routes=("routes:routes",),
+    pages=("pages:pages",),
+    commands={"passports": "commands:app"},
     addresses=("/p", "/01", "/verify", "/.well-known/gs1resolver"),
+    public_hosts="routes_public:is_public_host",
 )

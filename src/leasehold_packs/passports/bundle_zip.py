@@ -50,7 +50,7 @@ def put(archive: zipfile.ZipFile, members: Mapping[str, bytes]) -> None:
 
 def verifier() -> bytes:
     """The program that checks bundles alone."""
-    return (files(__package__) / "standalone.py").read_bytes()
+    return (files(__package__) / "verify_standalone.py").read_bytes()
 
 
 def unzipped(raw: bytes, *, check: Callable[[bytes], None] | None = None) -> tuple[Bundle, list[PublicKey]]:

@@ -35,7 +35,7 @@ async def issuer(
 ) -> None:
     """Say who signs. Its first key is made as well, or by `prove`, when the host has to be proven first."""
     from leasehold_packs.passports import store_keys
-    from leasehold_packs.passports.desk import arrange
+    from leasehold_packs.passports.service import arrange
 
     async with shell.tenant(tenant) as access:
         async with access.transaction() as tx:
@@ -54,7 +54,7 @@ async def issuer(
 async def prove(tenant: shell.TenantOption = None) -> None:
     """Prove that the issuer's host is yours. Its first key is made then. Needs a worker: leasehold up."""
     from leasehold_packs.passports import store_keys
-    from leasehold_packs.passports.desk import ask_to_prove
+    from leasehold_packs.passports.service import ask_to_prove
 
     async with shell.tenant(tenant) as access:
         async with access.transaction() as tx:
@@ -167,8 +167,8 @@ async def upload(
     json: shell.Json = False,
 ) -> None:
     """Send a document, and wait until its facts are read. Exit 1 if some are in error."""
-    from leasehold_packs.passports.desk import arrange, send_document
     from leasehold_packs.passports.documents import XLSX
+    from leasehold_packs.passports.service import arrange, send_document
     from leasehold_packs.passports.store_facts import Delivered, get_document
 
     known = XLSX if file.suffix.lower() == ".xlsx" else mimetypes.guess_type(file.name)[0]
@@ -234,7 +234,7 @@ async def state(
     tenant: shell.TenantOption = None,
 ) -> None:
     """State a fact, or correct one: the one before is kept, and named. The id of the new one."""
-    from leasehold_packs.passports.desk import state_fact
+    from leasehold_packs.passports.service import state_fact
 
     async with shell.tenant(tenant) as access, access.transaction() as tx:
         made = await state_fact(tx, passport, pointer=pointer, value=_value(value), unit=unit, author=access.actor)
@@ -300,9 +300,9 @@ async def bulk(
     tenant: shell.TenantOption = None,
 ) -> None:
     """A passport for each line of a sheet, and wait until all are active. Exit 1 if some could not be made."""
-    from leasehold_packs.passports.desk import send_document
     from leasehold_packs.passports.documents import CSV, XLSX, read_json
-    from leasehold_packs.passports.many import get_bulk, request_bulk, wait_for_bulk
+    from leasehold_packs.passports.handlers_bulk import get_bulk, request_bulk, wait_for_bulk
+    from leasehold_packs.passports.service import send_document
     from leasehold_packs.passports.store_facts import Delivered
     from leasehold_packs.passports.store_versions import Order
 
@@ -330,7 +330,7 @@ async def revoke(
     tenant: shell.TenantOption = None,
 ) -> None:
     """Revoke a version: its page and every check on this server say so."""
-    from leasehold_packs.passports.desk import revoke_version
+    from leasehold_packs.passports.service import revoke_version
 
     async with shell.tenant(tenant) as access, access.transaction() as tx:
         await revoke_version(tx, version, reason)
@@ -375,7 +375,7 @@ async def verify(
     json: shell.Json = False,
 ) -> None:
     """Check a bundle, or a file of an export, without a network or a database. Exit 1 if anything was changed."""
-    from leasehold_packs.passports.archive import bundles_in, is_archive
+    from leasehold_packs.passports.bundle_archive import bundles_in, is_archive
     from leasehold_packs.passports.bundle_zip import unzipped
     from leasehold_packs.passports.documents import read_json
     from leasehold_packs.passports.keys import keys_of
@@ -462,7 +462,7 @@ async def demo(
 
 
 async def _compiled(access: Any, passport: UUID, package: UUID) -> UUID:
-    from leasehold_packs.passports.desk import ask_for_version, wait_for
+    from leasehold_packs.passports.service import ask_for_version, wait_for
     from leasehold_packs.passports.store_versions import Order
 
     order = Order(package_id=package, issued_at=datetime.now(UTC), activate=True, author=access.actor)

@@ -14,7 +14,6 @@ from uuid import UUID
 
 from leasehold_packs.passports import merkle
 from leasehold_packs.passports.attributes import Tier
-from leasehold_packs.passports.bounded import schema_findings
 from leasehold_packs.passports.canonical import canonical, digest
 from leasehold_packs.passports.errors import Finding, PassportError, invalid, too_large
 from leasehold_packs.passports.expressions import Type, Value, inputs_of, value_of
@@ -23,6 +22,7 @@ from leasehold_packs.passports.pointers import leaves, matches, matching, nested
 from leasehold_packs.passports.proof import timestamp
 from leasehold_packs.passports.quantities import Number, convert, decimal_text, number
 from leasehold_packs.passports.rules import Input, Package
+from leasehold_packs.passports.schema_sandbox import schema_findings
 
 #: Changes whenever the same input would give other bytes.
 COMPILER = "leasehold-passports/1"

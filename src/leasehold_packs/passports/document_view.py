@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from leasehold_packs.passports.cells import cell_name
 from leasehold_packs.passports.documents import CSV, XLSX, lines_of_sheets, read_json
 from leasehold_packs.passports.pointers import token
+from leasehold_packs.passports.spreadsheet_cells import cell_name
 
 MAX_LINES = 500
 _MAX_COLUMNS = 40

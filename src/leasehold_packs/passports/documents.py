@@ -15,11 +15,11 @@ from itertools import islice
 from typing import Any, NoReturn
 
 from leasehold_packs.passports import xlsx
-from leasehold_packs.passports.cells import cell_name
 from leasehold_packs.passports.errors import Finding, PassportError, invalid, too_large
 from leasehold_packs.passports.facts import Fact, Source
 from leasehold_packs.passports.pointers import is_index, leaves, token
 from leasehold_packs.passports.quantities import number
+from leasehold_packs.passports.spreadsheet_cells import cell_name
 
 MAX_BYTES = 16 * 2**20
 CSV = "text/csv"

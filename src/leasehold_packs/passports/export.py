@@ -12,12 +12,12 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from leasehold import Context, Leasehold
-from leasehold_packs.passports.archive import Archive, Entry
+from leasehold import AttemptTransaction, Context, Leasehold, Transaction
 from leasehold_packs.passports.bundle import Bundle
+from leasehold_packs.passports.bundle_archive import Archive, Entry
 from leasehold_packs.passports.model import Exported, ExportOrder
 from leasehold_packs.passports.proof import timestamp
-from leasehold_packs.passports.store import QUEUE, Desk, Rows
+from leasehold_packs.passports.store import QUEUE
 from leasehold_packs.passports.store_keys import list_keys, public_key
 from leasehold_packs.passports.store_versions import bundle_of
 
@@ -45,7 +45,7 @@ async def export(ctx: Context, order: ExportOrder) -> Exported:
                 last = None  # nothing is left
         await out.write(archive.end())
     async with ctx.transaction() as tx:
-        expires_at = await _put_report(tx, ctx.job_id, order, archive.entries, out.body)
+        expires_at = await _put_report(tx, order, archive.entries, out.body)
         following = (
             await tx.enqueue("passports.export", replace(order, part=order.part + 1, after=last)) if last else None
         )
@@ -78,7 +78,7 @@ async def _bundles(ctx: Context, order: ExportOrder) -> AsyncGenerator[tuple[Ent
         await ctx.progress(50, f"{after} is written")
 
 
-async def _page(tx: Rows, order: ExportOrder, after: UUID | None) -> list[Any]:
+async def _page(tx: Transaction, order: ExportOrder, after: UUID | None) -> list[Any]:
     states = ["active", "superseded", "revoked"] if order.all_versions else ["active"]
     return await tx.fetch(
         "select v.version_id, v.passport_id, v.number, v.state, v.issued_at, v.receipt, v.proof, v.salt_key,"
@@ -95,10 +95,6 @@ def _entry(row: Any) -> Entry:
     return Entry(**{name: row[name] for name in names}, issued_at=timestamp(row["issued_at"]))
 
 
-async def _put_report(tx: Desk, job_id: UUID, order: ExportOrder, entries: int, body: Any) -> datetime:
-    expires: datetime = await tx.fetchval(
-        "select leasehold.put_report($1, 'passports', $2, 'zip', $3, $4, $5, $6, $7)",
-        job_id, f"Passports for {order.reader}, part {order.part}", _ZIP, bytes.fromhex(body.sha256), body.size,
-        entries, order.keep_days,
-    )  # fmt: skip
-    return expires
+async def _put_report(tx: AttemptTransaction, order: ExportOrder, entries: int, body: Any) -> datetime:
+    title = f"Passports for {order.reader}, part {order.part}"
+    return await tx.put_report("passports", title, file_format="zip", body=body, lines=entries, days=order.keep_days)

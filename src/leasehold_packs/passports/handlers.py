@@ -15,11 +15,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
-from leasehold import Context, Fail, Leasehold
+from leasehold import Context, Fail, Leasehold, Transaction
 from leasehold.errors import Conflict, NotFound
 from leasehold_packs.passports import store_facts, store_keys
 from leasehold_packs.passports.attributes import Category, completeness
-from leasehold_packs.passports.bounded import schema_findings
 from leasehold_packs.passports.compile import Compiled, compiled
 from leasehold_packs.passports.documents import CSV, XLSX, Reading, json_facts, read_json, sheet_facts
 from leasehold_packs.passports.errors import Code, Finding, PassportError
@@ -36,7 +35,8 @@ from leasehold_packs.passports.model import (
 )
 from leasehold_packs.passports.proof import options, sign
 from leasehold_packs.passports.qr import checked_fit, digital_link, plain_link
-from leasehold_packs.passports.store import QUEUE, Desk, fact_of, tell, tell_all
+from leasehold_packs.passports.schema_sandbox import schema_findings
+from leasehold_packs.passports.store import QUEUE, fact_of, tell, tell_all
 from leasehold_packs.passports.store_facts import (
     close_document,
     current_facts,
@@ -189,7 +189,7 @@ async def compile_(ctx: Context, order: VersionsOrder) -> Done:
     return await _outcome(ctx, order.versions[0])
 
 
-async def _inputs(tx: Desk, versions: Sequence[Any]) -> list[Any]:
+async def _inputs(tx: Transaction, versions: Sequence[Any]) -> list[Any]:
     """Facts, rules and issue of each; an error instead of rules that are not published any more."""
     facts = await facts_of(tx, [version["snapshot_id"] for version in versions])
     keys = await keys_by_id(tx, [version["key_id"] for version in versions])
@@ -264,7 +264,7 @@ async def tree_head(ctx: Context) -> Done:
     raise ended(PassportError(Code.SIGNING_KEY_MISSING, "there is no key to sign with", hint="make one for the issuer"))
 
 
-async def _put_head(tx: Desk, keys: Mapping[str, Any], seeds: Mapping[str, bytes | None]) -> None:
+async def _put_head(tx: Transaction, keys: Mapping[str, Any], seeds: Mapping[str, bytes | None]) -> None:
     """The key that signs now signs the head. One that was made since we looked is not open here: a job does it."""
     for key_id, key in keys.items():
         seed = seeds[key_id]
@@ -305,7 +305,7 @@ def link_of(host: str, passport: Any) -> str:
     return checked_fit(plain_link(host, str(passport["passport_id"])))
 
 
-async def activate(tx: Desk, versions: Sequence[Any]) -> None:
+async def activate(tx: Transaction, versions: Sequence[Any]) -> None:
     if not versions:
         return
     before = await activate_versions(tx, versions)
@@ -313,12 +313,12 @@ async def activate(tx: Desk, versions: Sequence[Any]) -> None:
     await _tell(tx, "passport.activated", versions, lambda version: {"superseded": gone.get(version["passport_id"])})
 
 
-async def give_up(tx: Desk, version: Any, problem: PassportError) -> None:
+async def give_up(tx: Transaction, version: Any, problem: PassportError) -> None:
     await fail_version(tx, version["version_id"], problem)
     await _tell(tx, "passport.failed", [version], lambda _: {"code": problem.code, "message": str(problem)[:2000]})
 
 
-async def _tell(tx: Desk, type_: str, versions: Sequence[Any], data: Callable[[Any], dict[str, Any]]) -> None:
+async def _tell(tx: Transaction, type_: str, versions: Sequence[Any], data: Callable[[Any], dict[str, Any]]) -> None:
     await tell_all(
         tx, type_, [(v["passport_id"], v["version_id"], {"number": v["number"], **data(v)}) for v in versions]
     )

@@ -10,10 +10,9 @@ from hashlib import sha256
 from typing import Any
 from uuid import UUID
 
-from leasehold import Context, Leasehold
+from leasehold import Context, Leasehold, Transaction
 from leasehold_packs.passports.changes import by_pointer, changed
 from leasehold_packs.passports.compile import Compiled, compiled
-from leasehold_packs.passports.desk import ask_for_version
 from leasehold_packs.passports.documents import Row, read_json, sheet_rows
 from leasehold_packs.passports.errors import PassportError, invalid
 from leasehold_packs.passports.export import app as files
@@ -32,7 +31,8 @@ from leasehold_packs.passports.model import (
 from leasehold_packs.passports.proof import verifies
 from leasehold_packs.passports.qr import checked_serial
 from leasehold_packs.passports.rules import Package, accepted_package
-from leasehold_packs.passports.store import QUEUE, TENANT, Desk, Rows, fact_of, one, tell
+from leasehold_packs.passports.service import ask_for_version
+from leasehold_packs.passports.store import QUEUE, TENANT, fact_of, one, tell
 from leasehold_packs.passports.store_facts import current_facts, document_bytes, get_document, get_passport
 from leasehold_packs.passports.store_keys import usable_key
 from leasehold_packs.passports.store_versions import (
@@ -66,7 +66,7 @@ _BULK = (
 # -- bulk -----------------------------------------------------------------------------------------------------------
 
 
-async def request_bulk(tx: Desk, model_id: UUID, document_version_id: UUID, order: Order) -> UUID:
+async def request_bulk(tx: Transaction, model_id: UUID, document_version_id: UUID, order: Order) -> UUID:
     """The facts of the model are sealed now: batteries of one bulk are all based on the same."""
     if (await get_document(tx, document_version_id))["role"] != "sheet":
         raise invalid("a bulk is made from a document with the role sheet")
@@ -87,7 +87,7 @@ async def request_bulk(tx: Desk, model_id: UUID, document_version_id: UUID, orde
     return UUID(str(made))
 
 
-async def get_bulk(tx: Rows, bulk_id: UUID) -> Any:
+async def get_bulk(tx: Transaction, bulk_id: UUID) -> Any:
     return await one(tx, "bulk", f"select {_BULK} from leasehold_passports.bulk where bulk_id = $1", bulk_id)
 
 
@@ -145,7 +145,7 @@ def _line(row: Row) -> tuple[int, str, list[Fact]]:
     return row.number, str(serial), [fact for fact in row.facts if fact.pointer != "/serial"]
 
 
-async def _make_some(tx: Desk, bulk_id: UUID, lines: Sequence[tuple[int, str, list[Fact]]]) -> None:
+async def _make_some(tx: Transaction, bulk_id: UUID, lines: Sequence[tuple[int, str, list[Fact]]]) -> None:
     """Passports, sealed snapshots and versions of these lines, the job that compiles them, and how far we are."""
     todo = await get_bulk(tx, bulk_id)
     model = await get_passport(tx, todo["model_id"])
@@ -224,14 +224,14 @@ async def recompile(ctx: Context, order: RecompileOrder) -> Recompiled:
     )
 
 
-async def _rules(tx: Rows, package_id: UUID) -> Package:
+async def _rules(tx: Transaction, package_id: UUID) -> Package:
     try:
         return await published_package(tx, package_id)
     except PassportError as problem:
         raise ended(problem) from None
 
 
-async def _active(tx: Rows, passport_id: UUID | None, after: UUID | None) -> list[UUID]:
+async def _active(tx: Transaction, passport_id: UUID | None, after: UUID | None) -> list[UUID]:
     rows = await tx.fetch(
         "select v.passport_id from leasehold_passports.version v"
         " join leasehold_passports.passport p using (tenant_id, passport_id)"
@@ -242,7 +242,7 @@ async def _active(tx: Rows, passport_id: UUID | None, after: UUID | None) -> lis
     return [row["passport_id"] for row in rows]
 
 
-async def _difference(tx: Rows, passport_id: UUID, rules: Package) -> list[dict[str, Any]]:
+async def _difference(tx: Transaction, passport_id: UUID, rules: Package) -> list[dict[str, Any]]:
     """What a version of today's facts and these rules would say otherwise than the active one."""
     version = await one(
         tx, "active version",
@@ -256,7 +256,7 @@ async def _difference(tx: Rows, passport_id: UUID, rules: Package) -> list[dict[
     return changed(by_pointer(await fields_of(tx, version["version_id"])), after)
 
 
-async def _renewed(tx: Desk, passport_id: UUID, order: RecompileOrder) -> int:
+async def _renewed(tx: Transaction, passport_id: UUID, order: RecompileOrder) -> int:
     """1 if a new version was asked for; 0 if one is under way, as after a crash."""
     under_way = (
         "select 1 from leasehold_passports.version where passport_id = $1 and state in ('requested', 'compiled')"
@@ -297,7 +297,7 @@ _OF_VERSION = (
 )
 
 
-async def is_reproduced(tx: Rows, version_id: UUID) -> bool:
+async def is_reproduced(tx: Transaction, version_id: UUID) -> bool:
     version = await one(tx, "version", _OF_VERSION, version_id)
     made = await compiled_again(tx, version)
     tiers = by_pointer(await fields_of(tx, version_id))
@@ -310,7 +310,7 @@ async def is_reproduced(tx: Rows, version_id: UUID) -> bool:
     )
 
 
-async def compiled_again(tx: Rows, version: Any) -> Compiled | None:
+async def compiled_again(tx: Transaction, version: Any) -> Compiled | None:
     """The version once more from its snapshot and rules, whatever their state is now; None if that fails."""
     facts = (await facts_of(tx, [version["snapshot_id"]]))[version["snapshot_id"]]
     rules = accepted_package(json.loads((await get_package(tx, version["package_id"]))["source"]))

@@ -2,8 +2,8 @@
 
 from html import escape
 
-from leasehold_packs.passports.languages import Texts
-from leasehold_packs.passports.page import head
+from leasehold_packs.passports.page_public import head
+from leasehold_packs.passports.translations import Texts
 from leasehold_packs.passports.verify import Verdict
 
 #: What the script says, by the names that it knows.

@@ -8,8 +8,8 @@ from html import escape
 from typing import Any
 
 from leasehold_packs.passports.attributes import ATTRIBUTES, Tier
-from leasehold_packs.passports.languages import Texts
 from leasehold_packs.passports.pointers import leaves, tokens
+from leasehold_packs.passports.translations import Texts
 from leasehold_packs.passports.verify import Verdict
 
 STYLE = """

@@ -14,10 +14,10 @@ from leasehold.errors import NotFound
 from leasehold_packs.passports import store_facts, store_keys, store_log, store_versions
 from leasehold_packs.passports.attributes import Category, completeness
 from leasehold_packs.passports.changes import facts_changed
-from leasehold_packs.passports.desk import ask_to_prove
+from leasehold_packs.passports.document_view import Sheet, sheets_of
 from leasehold_packs.passports.errors import PassportError
-from leasehold_packs.passports.many import compiled_again
-from leasehold_packs.passports.source import Sheet, sheets_of
+from leasehold_packs.passports.handlers_bulk import compiled_again
+from leasehold_packs.passports.service import ask_to_prove
 from leasehold_packs.passports.store import fact_of
 
 pages = web.pages("passports", title="Passports", templates="leasehold_packs.passports")

@@ -14,12 +14,21 @@ from pydantic import AwareDatetime
 
 from leasehold import web
 from leasehold.errors import Conflict, NotFound
-from leasehold_packs.passports import checking, public, store_facts, store_keys, store_versions
-from leasehold_packs.passports import http_model as model
+from leasehold_packs.passports import http_schemas as model
+from leasehold_packs.passports import routes_check, routes_public, store_facts, store_keys, store_versions
 from leasehold_packs.passports.attributes import Category, Reader, Tier, completeness
 from leasehold_packs.passports.bundle_zip import zipped
 from leasehold_packs.passports.changes import facts_changed
-from leasehold_packs.passports.desk import (
+from leasehold_packs.passports.documents import CSV, MAX_BYTES, XLSX
+from leasehold_packs.passports.errors import abandoned
+from leasehold_packs.passports.handlers import activate as activated
+from leasehold_packs.passports.handlers import give_up
+from leasehold_packs.passports.handlers_bulk import compiled_again, get_bulk, is_reproduced, request_bulk
+from leasehold_packs.passports.model import ExportOrder, RecompileOrder, ReplayOrder
+from leasehold_packs.passports.qr import symbol
+from leasehold_packs.passports.router import body_of, routes
+from leasehold_packs.passports.rules import package
+from leasehold_packs.passports.service import (
     arrange,
     ask_for_version,
     ask_to_prove,
@@ -28,20 +37,11 @@ from leasehold_packs.passports.desk import (
     send_document,
     state_fact,
 )
-from leasehold_packs.passports.documents import CSV, MAX_BYTES, XLSX
-from leasehold_packs.passports.errors import abandoned
-from leasehold_packs.passports.handlers import activate as activated
-from leasehold_packs.passports.handlers import give_up
-from leasehold_packs.passports.many import compiled_again, get_bulk, is_reproduced, request_bulk
-from leasehold_packs.passports.model import ExportOrder, RecompileOrder, ReplayOrder
-from leasehold_packs.passports.qr import symbol
-from leasehold_packs.passports.router import body_of, routes
-from leasehold_packs.passports.rules import package
 from leasehold_packs.passports.store import TENANT, fact_of, one
 from leasehold_packs.passports.store_facts import Delivered
 from leasehold_packs.passports.store_versions import Order
 
-__all__ = ["checking", "routes"]
+__all__ = ["routes", "routes_check"]
 
 _READ = web.needs("jobs:read")
 _WRITE = web.needs("jobs:write")
@@ -339,12 +339,12 @@ async def part(
     if part == "bundle.zip":
         return web.Response(zipped(made, keys), media_type="application/zip")
     if part == "integrity.png":
-        return web.Response(public.integrity_png(version), media_type="image/png")
+        return web.Response(routes_public.integrity_png(version), media_type="image/png")
     if part.startswith("qr."):
         if version["link"] is None:
             raise NotFound("the version has no QR code yet")
         made_symbol = await asyncio.to_thread(symbol, version["link"])
-        return public.image(made_symbol, part)
+        return routes_public.image(made_symbol, part)
     return web.Response(getattr(made, part), media_type="application/json")
 
 

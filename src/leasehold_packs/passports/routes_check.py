@@ -5,19 +5,19 @@ from typing import Any, Literal
 from uuid import UUID
 
 from leasehold import web
-from leasehold_packs.passports import http_model as model
+from leasehold_packs.passports import http_schemas as model
 from leasehold_packs.passports.bundle import Bundle
 from leasehold_packs.passports.bundle_zip import PARTS, unzipped
 from leasehold_packs.passports.canonical import canonical
-from leasehold_packs.passports.check_page import check_page, nothing_html, verdict_html
 from leasehold_packs.passports.documents import read_json
 from leasehold_packs.passports.errors import PassportError
 from leasehold_packs.passports.form import file_of
 from leasehold_packs.passports.keys import PublicKey, keys_of
-from leasehold_packs.passports.languages import Texts, preferred
-from leasehold_packs.passports.page import POLICY
-from leasehold_packs.passports.public import published_keys
+from leasehold_packs.passports.page_check import check_page, nothing_html, verdict_html
+from leasehold_packs.passports.page_public import POLICY
 from leasehold_packs.passports.router import body_of, routes
+from leasehold_packs.passports.routes_public import published_keys
+from leasehold_packs.passports.translations import Texts, preferred
 from leasehold_packs.passports.verify import Verdict, verify
 
 _ANYBODY = web.anybody()

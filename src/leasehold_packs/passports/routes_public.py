@@ -14,7 +14,7 @@ from fastapi import Query
 
 from leasehold import web
 from leasehold.errors import NotFound
-from leasehold_packs.passports import http_model as model
+from leasehold_packs.passports import http_schemas as model
 from leasehold_packs.passports import links, store_log
 from leasehold_packs.passports.attributes import Tier
 from leasehold_packs.passports.bundle import Bundle, Signed, disclosed
@@ -23,12 +23,11 @@ from leasehold_packs.passports.canonical import canonical
 from leasehold_packs.passports.documents import read_json
 from leasehold_packs.passports.errors import PassportError
 from leasehold_packs.passports.keys import PublicKey, did_document, jwks
-from leasehold_packs.passports.languages import LANGUAGES, preferred
-from leasehold_packs.passports.page import POLICY, Shown, page
+from leasehold_packs.passports.page_public import POLICY, Shown, page
 from leasehold_packs.passports.qr import Symbol, gtin14, identifiers, integrity_symbol, integrity_text, label, symbol
 from leasehold_packs.passports.router import routes
-from leasehold_packs.passports.store import Rows
 from leasehold_packs.passports.store_keys import public_key
+from leasehold_packs.passports.translations import LANGUAGES, preferred
 from leasehold_packs.passports.verify import verify
 
 Invitation = Annotated[str | None, Query(max_length=100, description="The token of a link that shows more.")]
@@ -44,7 +43,7 @@ _JSON_LD = "application/ld+json"
 _CONTEXT = {"@vocab": "https://schema.org/", "passport": "urn:leasehold:passports:"}
 
 
-async def is_public_host(tx: Rows, host: str) -> bool:
+async def is_public_host(tx: web.ReadOnlyTransaction, host: str) -> bool:
     """Whether a tenant has proven this host."""
     return bool(await tx.fetchval("select leasehold_passports.is_public_host($1)", host))
 
@@ -160,7 +159,7 @@ async def describe_resolver(request: web.Request) -> web.Response:
 
 
 async def _shown(
-    request: web.Request, tx: Rows, passport_id: UUID, invitation: str | None, version: UUID | None
+    request: web.Request, tx: web.ReadOnlyTransaction, passport_id: UUID, invitation: str | None, version: UUID | None
 ) -> tuple[dict[str, Any], list[PublicKey]]:
     """What the reader sees. At a public host only its own tenant's: another's would seem to be the host's."""
     host = web.public_host(request)
@@ -177,7 +176,9 @@ async def _shown(
     )
 
 
-async def published_keys(tx: Rows, *, slug: str | None = None, did: str | None = None) -> list[PublicKey]:
+async def published_keys(
+    tx: web.ReadOnlyTransaction, *, slug: str | None = None, did: str | None = None
+) -> list[PublicKey]:
     return [
         public_key(row) for row in await tx.fetch("select * from leasehold_passports.public_keys($1, $2)", slug, did)
     ]

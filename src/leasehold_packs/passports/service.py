@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+from leasehold import Transaction
 from leasehold.errors import NotFound
 from leasehold_packs.passports import store_facts, store_keys, store_versions
 from leasehold_packs.passports.model import DocumentOrder, PassportOrder, VersionsOrder
-from leasehold_packs.passports.store import QUEUE, Desk, tell
+from leasehold_packs.passports.store import QUEUE, tell
 from leasehold_packs.passports.store_facts import Delivered, receive_document
 from leasehold_packs.passports.store_versions import Order, get_version, open_snapshot, request_version, seal_snapshot
 
@@ -21,7 +22,7 @@ class Asked:
     job_id: UUID | None
 
 
-async def send_document(tx: Desk, passport_id: UUID, sent: Delivered) -> Asked:
+async def send_document(tx: Transaction, passport_id: UUID, sent: Delivered) -> Asked:
     """Keep a document; facts are read by a job. The same bytes again change nothing."""
     received = await receive_document(tx, passport_id, sent)
     if sent.role != "facts" or not received.is_new:
@@ -30,14 +31,14 @@ async def send_document(tx: Desk, passport_id: UUID, sent: Delivered) -> Asked:
     return Asked(id=received.version_id, job_id=job.job_id)
 
 
-async def state_fact(tx: Desk, passport_id: UUID, *, author: str, **stated: Any) -> int:
+async def state_fact(tx: Transaction, passport_id: UUID, *, author: str, **stated: Any) -> int:
     """What a person states, and a new look at how complete the passport is."""
     made = await store_facts.state_fact(tx, passport_id, author=author, **stated)
     await tx.enqueue("passports.check_completeness", PassportOrder(passport_id=passport_id))
     return made
 
 
-async def dismiss_fact(tx: Desk, passport_id: UUID, fact_id: int) -> None:
+async def dismiss_fact(tx: Transaction, passport_id: UUID, fact_id: int) -> None:
     await store_facts.dismiss_fact(tx, passport_id, fact_id)
     await tx.enqueue("passports.check_completeness", PassportOrder(passport_id=passport_id))
 
@@ -58,7 +59,7 @@ async def ask_to_prove(tx: Any) -> Any:
     return await tx.enqueue("passports.prove_host")
 
 
-async def ask_for_version(tx: Desk, passport_id: UUID, snapshot_id: UUID | None, order: Order) -> Asked:
+async def ask_for_version(tx: Transaction, passport_id: UUID, snapshot_id: UUID | None, order: Order) -> Asked:
     """A version of this snapshot, or of the facts as they are now."""
     if snapshot_id is None:
         snapshot_id = await open_snapshot(tx, passport_id, order.author)
@@ -68,7 +69,7 @@ async def ask_for_version(tx: Desk, passport_id: UUID, snapshot_id: UUID | None,
     return Asked(id=version_id, job_id=job.job_id)
 
 
-async def revoke_version(tx: Desk, version_id: UUID, reason: str) -> None:
+async def revoke_version(tx: Transaction, version_id: UUID, reason: str) -> None:
     version = await get_version(tx, version_id)
     await store_versions.revoke_version(tx, version_id, reason)
     await tell(tx, "passport.revoked", passport=version["passport_id"], version=version_id, reason=reason)

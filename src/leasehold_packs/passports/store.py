@@ -5,9 +5,10 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
 from math import isfinite
-from typing import Any, Protocol
+from typing import Any
 from uuid import UUID
 
+from leasehold import Transaction
 from leasehold.errors import NotFound
 from leasehold_packs.passports.errors import invalid
 from leasehold_packs.passports.facts import Fact, Source
@@ -19,25 +20,7 @@ QUEUE = "passports"
 TENANT = "nullif(current_setting('leasehold.tenant', true), '')::uuid"
 
 
-class Rows(Protocol):
-    async def execute(self, statement: str, *args: Any) -> str: ...
-
-    async def fetch(self, query: str, *args: Any) -> list[Any]: ...
-
-    async def fetchrow(self, query: str, *args: Any) -> Any: ...
-
-    async def fetchval(self, query: str, *args: Any) -> Any: ...
-
-
-class Desk(Rows, Protocol):
-    """A transaction that also asks for jobs and tells of events."""
-
-    async def enqueue(self, kind: str, value: Any = None, *, key: str | None = None, **options: Any) -> Any: ...
-
-    async def emit(self, type_: str, subject_type: str, subject_id: str, data: Any = None) -> UUID: ...
-
-
-async def one(tx: Rows, what: str, query: str, *args: Any) -> Any:
+async def one(tx: Transaction, what: str, query: str, *args: Any) -> Any:
     """The row, or NotFound: for a row of another tenant, too."""
     row = await tx.fetchrow(query, *args)
     if row is None:
@@ -45,7 +28,7 @@ async def one(tx: Rows, what: str, query: str, *args: Any) -> Any:
     return row
 
 
-async def tell(tx: Desk, type_: str, *, passport: UUID, version: UUID | None, **data: Any) -> UUID:
+async def tell(tx: Transaction, type_: str, *, passport: UUID, version: UUID | None, **data: Any) -> UUID:
     """An event of a passport: for webhooks, and for the passport's own history, in this transaction."""
     about = {"passport_id": str(passport), "version_id": str(version) if version else None, **data}
     event = await tx.emit(type_, "passport", str(passport), about)
@@ -57,7 +40,7 @@ async def tell(tx: Desk, type_: str, *, passport: UUID, version: UUID | None, **
     return event
 
 
-async def tell_all(tx: Desk, type_: str, about: Sequence[tuple[UUID, UUID, dict[str, Any]]]) -> None:
+async def tell_all(tx: Transaction, type_: str, about: Sequence[tuple[UUID, UUID, dict[str, Any]]]) -> None:
     """The same for many versions (passport, version, data) in one statement."""
     if len(about) == 1:
         [(passport, version, data)] = about
@@ -68,11 +51,7 @@ async def tell_all(tx: Desk, type_: str, about: Sequence[tuple[UUID, UUID, dict[
         for passport, version, data in about
     ]
     await tx.execute(
-        "with told as materialized ("
-        "   select passport, version, leasehold.emit_event($1, 'passport', passport::text, data::jsonb) as event"
-        "   from unnest($2::uuid[], $3::uuid[], $4::text[]) g(passport, version, data))"
-        " insert into leasehold_passports.event (tenant_id, event_id, passport_id, version_id, type)"
-        f" select {TENANT}, event, passport, version, $1 from told",
+        "select leasehold_passports.emit_events($1, $2, $3, $4)",
         type_, [passport for passport, _, _ in about], [version for _, version, _ in about], said,
     )  # fmt: skip
 

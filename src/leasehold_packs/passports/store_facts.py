@@ -7,12 +7,13 @@ from hashlib import sha256
 from typing import Any
 from uuid import UUID
 
+from leasehold import Transaction
 from leasehold.errors import BadInput, Conflict, NotFound
 from leasehold_packs.passports.attributes import Category
 from leasehold_packs.passports.errors import Finding
 from leasehold_packs.passports.facts import Fact
 from leasehold_packs.passports.qr import checked_serial, gtin14
-from leasehold_packs.passports.store import TENANT, Rows, one, stated
+from leasehold_packs.passports.store import TENANT, one, stated
 
 _PASSPORT = "passport_id, name, category, gtin, serial, model_id, created_at"
 _DOCUMENT = (
@@ -35,7 +36,7 @@ class Received:
 
 
 async def add_passport(
-    tx: Rows, *, name: str, category: Category, gtin: str | None, serial: str, model_id: UUID | None
+    tx: Transaction, *, name: str, category: Category, gtin: str | None, serial: str, model_id: UUID | None
 ) -> UUID:
     if serial and not gtin:
         raise BadInput("a serial number needs a GTIN")
@@ -51,17 +52,17 @@ async def add_passport(
     return UUID(str(made))
 
 
-async def get_passport(tx: Rows, passport_id: UUID) -> Any:
+async def get_passport(tx: Transaction, passport_id: UUID) -> Any:
     query = f"select {_PASSPORT} from leasehold_passports.passport where passport_id = $1"
     return await one(tx, "passport", query, passport_id)
 
 
-async def get_passports(tx: Rows, passports: Sequence[UUID]) -> dict[UUID, Any]:
+async def get_passports(tx: Transaction, passports: Sequence[UUID]) -> dict[UUID, Any]:
     query = f"select {_PASSPORT} from leasehold_passports.passport where passport_id = any($1::uuid[])"
     return {row["passport_id"]: row for row in await tx.fetch(query, list(passports))}
 
 
-async def list_passports(tx: Rows, *, model_id: UUID | None, after: UUID | None, limit: int) -> list[Any]:
+async def list_passports(tx: Transaction, *, model_id: UUID | None, after: UUID | None, limit: int) -> list[Any]:
     return await tx.fetch(
         f"select {_PASSPORT}, (select v.state from leasehold_passports.version v"
         "   where v.passport_id = p.passport_id order by v.state = 'active' desc, v.number desc limit 1) as state,"
@@ -94,7 +95,7 @@ class Delivered:
     valid_until: datetime | None = None
 
 
-async def receive_document(tx: Rows, passport_id: UUID, sent: Delivered) -> Received:
+async def receive_document(tx: Transaction, passport_id: UUID, sent: Delivered) -> Received:
     """The next version of the document of this name. The same bytes again are the same version."""
     await get_passport(tx, passport_id)
     if sent.under and (not sent.under.startswith("/") or sent.under.endswith("/")):
@@ -127,12 +128,12 @@ async def receive_document(tx: Rows, passport_id: UUID, sent: Delivered) -> Rece
     return Received(version_id=made, is_new=True)
 
 
-async def _check_schema(tx: Rows, schema_id: UUID) -> None:
+async def _check_schema(tx: Transaction, schema_id: UUID) -> None:
     if (await get_document(tx, schema_id))["role"] != "schema":
         raise BadInput("what a document is checked against is a document with the role schema")
 
 
-async def get_document(tx: Rows, version_id: UUID) -> Any:
+async def get_document(tx: Transaction, version_id: UUID) -> Any:
     query = (
         f"select {_DOCUMENT} from leasehold_passports.document_version v"
         " join leasehold_passports.document d using (tenant_id, document_id) where document_version_id = $1"
@@ -140,7 +141,7 @@ async def get_document(tx: Rows, version_id: UUID) -> Any:
     return await one(tx, "document", query, version_id)
 
 
-async def list_documents(tx: Rows, passport_id: UUID) -> list[Any]:
+async def list_documents(tx: Transaction, passport_id: UUID) -> list[Any]:
     return await tx.fetch(
         f"select {_DOCUMENT} from leasehold_passports.document_version v"
         " join leasehold_passports.document d using (tenant_id, document_id)"
@@ -149,12 +150,12 @@ async def list_documents(tx: Rows, passport_id: UUID) -> list[Any]:
     )
 
 
-async def document_bytes(tx: Rows, version_id: UUID) -> bytes:
+async def document_bytes(tx: Transaction, version_id: UUID) -> bytes:
     query = "select bytes from leasehold_passports.document_version where document_version_id = $1"
     return bytes((await one(tx, "document", query, version_id))["bytes"])
 
 
-async def close_document(tx: Rows, version_id: UUID, *, encoding: str, facts: int, errors: int) -> None:
+async def close_document(tx: Transaction, version_id: UUID, *, encoding: str, facts: int, errors: int) -> None:
     await tx.execute(
         "update leasehold_passports.document_version"
         " set state = 'read', encoding = $2, facts = $3, errors = $4, problem = null where document_version_id = $1",
@@ -162,7 +163,7 @@ async def close_document(tx: Rows, version_id: UUID, *, encoding: str, facts: in
     )  # fmt: skip
 
 
-async def refuse_document(tx: Rows, version_id: UUID, problem: str) -> None:
+async def refuse_document(tx: Transaction, version_id: UUID, problem: str) -> None:
     await tx.execute(
         "update leasehold_passports.document_version set state = 'unreadable', problem = $2"
         " where document_version_id = $1",
@@ -170,7 +171,7 @@ async def refuse_document(tx: Rows, version_id: UUID, problem: str) -> None:
     )  # fmt: skip
 
 
-async def set_validity(tx: Rows, version_id: UUID, valid_until: datetime | None) -> None:
+async def set_validity(tx: Transaction, version_id: UUID, valid_until: datetime | None) -> None:
     """Another end for a document that is valid for longer, or not for so long; one that has expired may come back."""
     query = (
         "update leasehold_passports.document_version set valid_until = $2,"
@@ -180,7 +181,7 @@ async def set_validity(tx: Rows, version_id: UUID, valid_until: datetime | None)
     await one(tx, "document", query, version_id, valid_until)
 
 
-async def expire_documents(tx: Rows, *, limit: int) -> list[Any]:
+async def expire_documents(tx: Transaction, *, limit: int) -> list[Any]:
     """Documents whose time is over, each once. One that was followed by a newer version is nobody's concern."""
     return await tx.fetch(
         "update leasehold_passports.document_version v set expired_at = now()"
@@ -199,7 +200,7 @@ async def expire_documents(tx: Rows, *, limit: int) -> list[Any]:
 
 
 async def put_facts(
-    tx: Rows, document: Any, facts: Sequence[Fact], wrong: Sequence[tuple[Fact | None, Finding]]
+    tx: Transaction, document: Any, facts: Sequence[Fact], wrong: Sequence[tuple[Fact | None, Finding]]
 ) -> None:
     """The facts of a version take the place of those of earlier versions, and of others at the same pointers."""
     rows: list[tuple[dict[str, Any], str | None]] = [(fact.as_json(), None) for fact in facts]
@@ -235,7 +236,7 @@ def _in_error(document: Any, fact: Fact | None, finding: Finding) -> dict[str, A
     return {"pointer": pointer, "type": "absent", "text": "", "unit": None, "source": source}
 
 
-async def list_facts(tx: Rows, passport_id: UUID, *, state: str | None, after: int, limit: int) -> list[Any]:
+async def list_facts(tx: Transaction, passport_id: UUID, *, state: str | None, after: int, limit: int) -> list[Any]:
     return await tx.fetch(
         f"select {_FACT} from leasehold_passports.fact where passport_id = $1 and fact_id > $2"
         " and (state = $3 or $3 is null and state in ('ok', 'error')) order by fact_id limit $4",
@@ -243,7 +244,7 @@ async def list_facts(tx: Rows, passport_id: UUID, *, state: str | None, after: i
     )  # fmt: skip
 
 
-async def document_facts(tx: Rows, version_id: UUID, *, after: int, limit: int) -> list[Any]:
+async def document_facts(tx: Transaction, version_id: UUID, *, after: int, limit: int) -> list[Any]:
     """All that was read from a version of a document, whatever became of it since."""
     return await tx.fetch(
         f"select {_FACT} from leasehold_passports.fact where document_version_id = $1 and fact_id > $2"
@@ -252,7 +253,7 @@ async def document_facts(tx: Rows, version_id: UUID, *, after: int, limit: int) 
     )  # fmt: skip
 
 
-async def put_completeness(tx: Rows, passport_id: UUID, *, share: int, missing: int, errors: int) -> None:
+async def put_completeness(tx: Transaction, passport_id: UUID, *, share: int, missing: int, errors: int) -> None:
     await tx.execute(
         "insert into leasehold_passports.completeness (tenant_id, passport_id, share, missing, errors)"
         f" values ({TENANT}, $1, $2, $3, $4) on conflict (tenant_id, passport_id) do update"
@@ -261,7 +262,7 @@ async def put_completeness(tx: Rows, passport_id: UUID, *, share: int, missing: 
     )  # fmt: skip
 
 
-async def current_facts(tx: Rows, passport_id: UUID) -> list[Any]:
+async def current_facts(tx: Transaction, passport_id: UUID) -> list[Any]:
     """Those of the battery and, where it has none, those of its model. Facts in error are among them."""
     return await tx.fetch(
         "select distinct on (f.pointer, case when f.pointer is null then f.fact_id end)"
@@ -275,7 +276,9 @@ async def current_facts(tx: Rows, passport_id: UUID) -> list[Any]:
     )
 
 
-async def state_fact(tx: Rows, passport_id: UUID, *, pointer: str, value: Any, unit: str | None, author: str) -> int:
+async def state_fact(
+    tx: Transaction, passport_id: UUID, *, pointer: str, value: Any, unit: str | None, author: str
+) -> int:
     """What a person states takes the place of the fact at this pointer, and names it."""
     await get_passport(tx, passport_id)
     type_, text = stated(value)
@@ -297,7 +300,7 @@ async def state_fact(tx: Rows, passport_id: UUID, *, pointer: str, value: Any, u
     return int(made)
 
 
-async def dismiss_fact(tx: Rows, passport_id: UUID, fact_id: int) -> None:
+async def dismiss_fact(tx: Transaction, passport_id: UUID, fact_id: int) -> None:
     """A finding that does not matter is set aside; so is a fact that shall not be part of the passport."""
     done = await tx.execute(
         "update leasehold_passports.fact set state = 'dismissed'"

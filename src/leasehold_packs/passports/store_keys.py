@@ -4,27 +4,22 @@ import base64
 import re
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Any, Protocol
+from typing import Any
 from uuid import uuid4
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
+from leasehold import Transaction
 from leasehold.errors import Conflict
 from leasehold_packs.passports.errors import Code, PassportError, invalid
 from leasehold_packs.passports.keys import PublicKey, did_web
-from leasehold_packs.passports.store import TENANT, Rows, one, whole_second
+from leasehold_packs.passports.store import TENANT, one, whole_second
 
 _CLOCKS_DIFFER = timedelta(minutes=5)
 _LOOPBACK = re.compile(r"(localhost|.*\.localhost|127(\.[0-9]{1,3}){3})(:[0-9]+)?")
 
 
-class Vault(Rows, Protocol):
-    """A transaction that can keep a secret, and none that can open one."""
-
-    async def put_secret(self, name: str, value: str) -> None: ...
-
-
-async def set_issuer(tx: Rows, *, slug: str, name: str, host: str, development: bool) -> Any:
+async def set_issuer(tx: Transaction, *, slug: str, name: str, host: str, development: bool) -> Any:
     """Who signs. Slug and host make the did, so they stay as they are once there is a key.
 
     Another host has to be proven anew; a loopback host, which a development installation alone has, needs no proof.
@@ -50,7 +45,7 @@ async def set_issuer(tx: Rows, *, slug: str, name: str, host: str, development: 
     return await get_issuer(tx)
 
 
-async def get_issuer(tx: Rows) -> Any:
+async def get_issuer(tx: Transaction) -> Any:
     columns = "slug, name, host, did, challenge, host_proven_at"
     found = await one(tx, "issuer", f"select {columns} from leasehold_passports.issuer")
     return {**found, "proof_url": proof_url(found["host"])}
@@ -61,13 +56,13 @@ def proof_url(host: str) -> str:
     return f"https://{host}/.well-known/leasehold-passports"
 
 
-async def prove_host(tx: Rows, published: Sequence[str]) -> datetime:
+async def prove_host(tx: Transaction, published: Sequence[str]) -> datetime:
     """The host is the tenant's if its challenge is among the words that are published there; Conflict if not."""
     proven_at: datetime = await tx.fetchval("select leasehold_passports.prove_host($1)", list(published))
     return proven_at
 
 
-async def rotate_key(tx: Vault, now: datetime) -> PublicKey:
+async def rotate_key(tx: Transaction, now: datetime) -> PublicKey:
     """A new key, which signs from now on. The one before verifies what it has signed."""
     issuer = await get_issuer(tx)
     moment = whole_second(now)
@@ -87,13 +82,13 @@ async def rotate_key(tx: Vault, now: datetime) -> PublicKey:
     return key
 
 
-async def first_key(tx: Vault, now: datetime) -> None:
+async def first_key(tx: Transaction, now: datetime) -> None:
     """A key for an issuer that has none."""
     if await signing_key(tx) is None:
         await rotate_key(tx, now)
 
 
-async def revoke_key(tx: Rows, key_id: str, since: datetime) -> None:
+async def revoke_key(tx: Transaction, key_id: str, since: datetime) -> None:
     """From this moment on nothing that it signed holds."""
     query = (
         "update leasehold_passports.signing_key set revoked_at = $2 where key_id = $1 and revoked_at is null"
@@ -102,14 +97,14 @@ async def revoke_key(tx: Rows, key_id: str, since: datetime) -> None:
     await one(tx, "key that is not revoked", query, key_id, whole_second(since))
 
 
-async def list_keys(tx: Rows) -> list[Any]:
+async def list_keys(tx: Transaction) -> list[Any]:
     return await tx.fetch(
         "select key_id, issuer, public_key, not_before, not_after, revoked_at from leasehold_passports.signing_key"
         " order by not_before"
     )
 
 
-async def usable_key(tx: Rows, issued_at: datetime) -> Any:
+async def usable_key(tx: Transaction, issued_at: datetime) -> Any:
     """The key that signs a version of this moment, which must lie within its time."""
     if await tx.fetchval("select host_proven_at is null from leasehold_passports.issuer"):
         raise PassportError(
@@ -127,7 +122,7 @@ async def usable_key(tx: Rows, issued_at: datetime) -> Any:
     return key
 
 
-async def signing_key(tx: Rows) -> Any:
+async def signing_key(tx: Transaction) -> Any:
     """The one that signs now, or None."""
     return await tx.fetchrow(
         "select key_id, issuer, secret, not_before from leasehold_passports.signing_key"
@@ -135,7 +130,7 @@ async def signing_key(tx: Rows) -> Any:
     )
 
 
-async def signs_now(tx: Rows, key_id: str) -> bool:
+async def signs_now(tx: Transaction, key_id: str) -> bool:
     """Whether this is still the key that signs; it stays so until the transaction ends."""
     query = (
         "select 1 from leasehold_passports.signing_key"

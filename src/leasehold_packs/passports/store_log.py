@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
+from leasehold import ReadOnlyTransaction, Transaction
 from leasehold.errors import NotFound
 from leasehold_packs.passports.canonical import canonical
 from leasehold_packs.passports.log import (
@@ -18,10 +19,10 @@ from leasehold_packs.passports.log import (
     steps_of_path,
 )
 from leasehold_packs.passports.proof import options, sign
-from leasehold_packs.passports.store import TENANT, Rows, whole_second
+from leasehold_packs.passports.store import TENANT, whole_second
 
 
-async def entry_of(tx: Rows, version_id: UUID) -> bytes:
+async def entry_of(tx: Transaction | ReadOnlyTransaction, version_id: UUID) -> bytes:
     """The place of a version in the log and a head over it, in canonical form; null while there is no such head."""
     row = await tx.fetchrow("select * from leasehold_passports.log_of($1)", version_id)
     if row is None:
@@ -30,14 +31,14 @@ async def entry_of(tx: Rows, version_id: UUID) -> bytes:
     return canonical(entry(json.loads(row["head"]), index=row["index"], path=path))
 
 
-async def head_of(tx: Rows, slug: str, size: int | None = None) -> Any:
+async def head_of(tx: ReadOnlyTransaction, slug: str, size: int | None = None) -> Any:
     found = await tx.fetchval("select leasehold_passports.log_head($1, $2)", slug, size)
     if found is None:
         raise NotFound("there is no such issuer, or no signed head of its log at this size")
     return json.loads(found)
 
 
-async def entry_at(tx: Rows, slug: str, leaf: bytes, size: int | None) -> dict[str, Any]:
+async def entry_at(tx: ReadOnlyTransaction, slug: str, leaf: bytes, size: int | None) -> dict[str, Any]:
     """The same as ``entry_of`` for a leaf that somebody knows, under the head of this size."""
     signed = await head_of(tx, slug, size)
     index = await tx.fetchval("select leasehold_passports.log_place($1, $2)", slug, leaf)
@@ -46,19 +47,19 @@ async def entry_at(tx: Rows, slug: str, leaf: bytes, size: int | None) -> dict[s
     return entry(signed, index=index, path=await _fetched(tx, slug, steps_of_path(index, signed["size"])))
 
 
-async def consistency(tx: Rows, slug: str, first: int, second: int | None) -> dict[str, Any]:
+async def consistency(tx: ReadOnlyTransaction, slug: str, first: int, second: int | None) -> dict[str, Any]:
     """Two heads, and the proof that the newer log begins with all of the older."""
     older, newer = await head_of(tx, slug, first), await head_of(tx, slug, second)
     path = await _fetched(tx, slug, steps_of_consistency(older["size"], newer["size"]))
     return {"format": CONSISTENCY, "first": older, "second": newer, "path": [step.hex() for step in path]}
 
 
-async def entries(tx: Rows, slug: str, start: int) -> list[bytes]:
+async def entries(tx: ReadOnlyTransaction, slug: str, start: int) -> list[bytes]:
     rows = await tx.fetch("select hash from leasehold_passports.log_entries($1, $2, $3)", slug, start, 1000)
     return [bytes(row["hash"]) for row in rows]
 
 
-async def _fetched(tx: Rows, slug: str, steps: Sequence[Step]) -> list[bytes]:
+async def _fetched(tx: Transaction | ReadOnlyTransaction, slug: str, steps: Sequence[Step]) -> list[bytes]:
     wanted = [node for step in steps for node in step]
     rows = await tx.fetch(
         "select * from leasehold_passports.log_nodes($1, $2, $3)",
@@ -71,7 +72,7 @@ async def _fetched(tx: Rows, slug: str, steps: Sequence[Step]) -> list[bytes]:
 # -- heads ----------------------------------------------------------------------------------------------------------
 
 
-async def sign_head(tx: Rows, key: Any, seed: bytes) -> int | None:
+async def sign_head(tx: Transaction, key: Any, seed: bytes) -> int | None:
     """A head over the log as it is in this transaction; its size, or None if there is one, or nothing to sign."""
     now = await tx.fetchrow(
         "select l.tenant_id, l.index + 1 as size, leasehold_passports.log_root(l.tenant_id, l.index + 1) as root,"
@@ -91,7 +92,7 @@ async def sign_head(tx: Rows, key: Any, seed: bytes) -> int | None:
     return int(now["size"])
 
 
-async def newest_heads(tx: Rows) -> list[Any]:
+async def newest_heads(tx: Transaction) -> list[Any]:
     return await tx.fetch(
         "select size, root, at, key_id from leasehold_passports.tree_head order by size desc limit 20"
     )

@@ -8,6 +8,7 @@ from secrets import token_bytes
 from typing import Any
 from uuid import UUID, uuid4
 
+from leasehold import Transaction
 from leasehold.errors import Conflict
 from leasehold_packs.passports.attributes import Reader, Tier
 from leasehold_packs.passports.bundle import Bundle, Signed, disclosed
@@ -17,7 +18,7 @@ from leasehold_packs.passports.errors import Code, Finding, PassportError
 from leasehold_packs.passports.facts import Fact, Snapshot
 from leasehold_packs.passports.merkle import salt
 from leasehold_packs.passports.rules import Package, accepted_package
-from leasehold_packs.passports.store import TENANT, Rows, fact_of, one, whole_second
+from leasehold_packs.passports.store import TENANT, fact_of, one, whole_second
 from leasehold_packs.passports.store_facts import current_facts, get_passport
 from leasehold_packs.passports.store_keys import usable_key
 from leasehold_packs.passports.store_log import entry_of
@@ -35,7 +36,7 @@ _MAX_FINDINGS = 100
 # -- snapshots ------------------------------------------------------------------------------------------------------
 
 
-async def open_snapshot(tx: Rows, passport_id: UUID, author: str) -> UUID:
+async def open_snapshot(tx: Transaction, passport_id: UUID, author: str) -> UUID:
     """The current facts, not sealed yet. Facts of the model are part of it, one by one."""
     await get_passport(tx, passport_id)
     snapshot_id = uuid4()
@@ -52,7 +53,7 @@ async def open_snapshot(tx: Rows, passport_id: UUID, author: str) -> UUID:
     return snapshot_id
 
 
-async def seal_snapshot(tx: Rows, snapshot_id: UUID) -> str:
+async def seal_snapshot(tx: Transaction, snapshot_id: UUID) -> str:
     """The hash of its facts, which do not change any more. SNAPSHOT_NOT_READY while facts are in error."""
     row = await one(
         tx, "snapshot", f"select {_SNAPSHOT} from leasehold_passports.snapshot where snapshot_id = $1 for update",
@@ -82,7 +83,9 @@ async def seal_snapshot(tx: Rows, snapshot_id: UUID) -> str:
     return sealed
 
 
-async def seal_items(tx: Rows, base_id: UUID, items: Sequence[tuple[UUID, Sequence[Fact]]], author: str) -> list[UUID]:
+async def seal_items(
+    tx: Transaction, base_id: UUID, items: Sequence[tuple[UUID, Sequence[Fact]]], author: str
+) -> list[UUID]:
     """A sealed snapshot for each battery: the facts of its model, and its own. Fewer statements than facts."""
     base = {fact.pointer: fact for fact in await snapshot_facts(tx, base_id)}
     rows = [(passport, fact.as_json()) for passport, facts in items for fact in facts]
@@ -119,12 +122,12 @@ def _columns(rows: Sequence[dict[str, Any]]) -> list[list[Any]]:
     return [*plain, [row["source"]["document"] for row in rows], [row["source"]["ref"] for row in rows]]
 
 
-async def get_snapshot(tx: Rows, snapshot_id: UUID) -> Any:
+async def get_snapshot(tx: Transaction, snapshot_id: UUID) -> Any:
     query = f"select {_SNAPSHOT} from leasehold_passports.snapshot where snapshot_id = $1"
     return await one(tx, "snapshot", query, snapshot_id)
 
 
-async def list_snapshots(tx: Rows, passport_id: UUID) -> list[Any]:
+async def list_snapshots(tx: Transaction, passport_id: UUID) -> list[Any]:
     return await tx.fetch(
         f"select {_SNAPSHOT} from leasehold_passports.snapshot where passport_id = $1"
         " order by created_at desc, snapshot_id limit 100",
@@ -132,7 +135,7 @@ async def list_snapshots(tx: Rows, passport_id: UUID) -> list[Any]:
     )
 
 
-async def two_snapshots(tx: Rows, before: UUID, after: UUID) -> tuple[list[Fact], list[Fact]]:
+async def two_snapshots(tx: Transaction, before: UUID, after: UUID) -> tuple[list[Fact], list[Fact]]:
     """The facts of both; of any two of the tenant, so that two batteries can be compared as well."""
     for snapshot_id in (before, after):
         await get_snapshot(tx, snapshot_id)
@@ -140,11 +143,11 @@ async def two_snapshots(tx: Rows, before: UUID, after: UUID) -> tuple[list[Fact]
     return facts[before], facts[after]
 
 
-async def snapshot_facts(tx: Rows, snapshot_id: UUID) -> list[Fact]:
+async def snapshot_facts(tx: Transaction, snapshot_id: UUID) -> list[Fact]:
     return (await facts_of(tx, [snapshot_id]))[snapshot_id]
 
 
-async def facts_of(tx: Rows, snapshots: Sequence[UUID]) -> dict[UUID, list[Fact]]:
+async def facts_of(tx: Transaction, snapshots: Sequence[UUID]) -> dict[UUID, list[Fact]]:
     """The facts of each: its own, and those of its base at other pointers. A base that many share is read once.
 
     Facts in error, which only an open snapshot has, are not among them.
@@ -174,7 +177,7 @@ async def facts_of(tx: Rows, snapshots: Sequence[UUID]) -> dict[UUID, list[Fact]
 # -- rule packages --------------------------------------------------------------------------------------------------
 
 
-async def add_package(tx: Rows, checked: Package, author: str) -> Any:
+async def add_package(tx: Transaction, checked: Package, author: str) -> Any:
     """A draft."""
     made = await tx.fetchrow(
         "insert into leasehold_passports.rule_package as p (tenant_id, name, version, hash, source, author)"
@@ -188,7 +191,7 @@ async def add_package(tx: Rows, checked: Package, author: str) -> Any:
     return made
 
 
-async def set_package_state(tx: Rows, package_id: UUID, state: str) -> Any:
+async def set_package_state(tx: Transaction, package_id: UUID, state: str) -> Any:
     query = (
         "update leasehold_passports.rule_package"
         " set state = $2, published_at = case when state = 'draft' then now() else published_at end"
@@ -197,16 +200,16 @@ async def set_package_state(tx: Rows, package_id: UUID, state: str) -> Any:
     return await one(tx, "rule package", query, package_id, state)
 
 
-async def list_packages(tx: Rows) -> list[Any]:
+async def list_packages(tx: Transaction) -> list[Any]:
     return await tx.fetch(f"select {_PACKAGE} from leasehold_passports.rule_package order by name, version limit 1000")
 
 
-async def get_package(tx: Rows, package_id: UUID) -> Any:
+async def get_package(tx: Transaction, package_id: UUID) -> Any:
     query = f"select {_PACKAGE}, source from leasehold_passports.rule_package where package_id = $1"
     return await one(tx, "rule package", query, package_id)
 
 
-async def published_package(tx: Rows, package_id: UUID) -> Package:
+async def published_package(tx: Transaction, package_id: UUID) -> Package:
     row = await get_package(tx, package_id)
     if row["state"] != "published":
         raise PassportError(
@@ -230,7 +233,7 @@ class Order:
     author: str
 
 
-async def request_version(tx: Rows, passport_id: UUID, snapshot_id: UUID, order: Order) -> UUID:
+async def request_version(tx: Transaction, passport_id: UUID, snapshot_id: UUID, order: Order) -> UUID:
     """A version that can be compiled: its snapshot is sealed, its rules published, and there is a key."""
     await get_passport(tx, passport_id)
     snapshot = await get_snapshot(tx, snapshot_id)
@@ -244,7 +247,9 @@ async def request_version(tx: Rows, passport_id: UUID, snapshot_id: UUID, order:
     return made[0]
 
 
-async def request_versions(tx: Rows, batteries: Sequence[tuple[UUID, UUID]], order: Order, key_id: str) -> list[UUID]:
+async def request_versions(
+    tx: Transaction, batteries: Sequence[tuple[UUID, UUID]], order: Order, key_id: str
+) -> list[UUID]:
     """For many batteries and their sealed snapshots at once; those that have one under way are left out."""
     rows = await tx.fetch(
         "insert into leasehold_passports.version"
@@ -263,19 +268,19 @@ async def request_versions(tx: Rows, batteries: Sequence[tuple[UUID, UUID]], ord
     return [row["version_id"] for row in rows]
 
 
-async def get_version(tx: Rows, version_id: UUID) -> Any:
+async def get_version(tx: Transaction, version_id: UUID) -> Any:
     query = f"select {_VERSION} from leasehold_passports.version where version_id = $1"
     return await one(tx, "version", query, version_id)
 
 
-async def list_versions(tx: Rows, passport_id: UUID) -> list[Any]:
+async def list_versions(tx: Transaction, passport_id: UUID) -> list[Any]:
     return await tx.fetch(
         f"select {_VERSION} from leasehold_passports.version where passport_id = $1 order by number desc limit 100",
         passport_id,
     )
 
 
-async def version_events(tx: Rows, version_id: UUID) -> list[Any]:
+async def version_events(tx: Transaction, version_id: UUID) -> list[Any]:
     return await tx.fetch(
         "select event_id, type, at from leasehold_passports.event where version_id = $1 order by at, event_id"
         " limit 100",
@@ -283,7 +288,7 @@ async def version_events(tx: Rows, version_id: UUID) -> list[Any]:
     )
 
 
-async def lock_versions(tx: Rows, versions: Sequence[UUID], state: str) -> list[Any]:
+async def lock_versions(tx: Transaction, versions: Sequence[UUID], state: str) -> list[Any]:
     """Those of them that are in this state, with all that the next step needs; nobody else moves them meanwhile."""
     return await tx.fetch(
         f"select {_VERSION}, salt_key, receipt, proof from leasehold_passports.version"
@@ -292,7 +297,7 @@ async def lock_versions(tx: Rows, versions: Sequence[UUID], state: str) -> list[
     )  # fmt: skip
 
 
-async def put_compiled(tx: Rows, made: Mapping[UUID, Compiled]) -> None:
+async def put_compiled(tx: Transaction, made: Mapping[UUID, Compiled]) -> None:
     await tx.execute(
         "update leasehold_passports.version v set state = 'compiled', receipt = g.receipt, receipt_hash = g.hash"
         " from unnest($1::uuid[], $2::bytea[], $3::text[]) g(version, receipt, hash) where v.version_id = g.version",
@@ -312,7 +317,7 @@ def _fields(made: Compiled, tier: Tier) -> str:
     return json.dumps(fields)
 
 
-async def put_proofs(tx: Rows, proofs: Mapping[UUID, dict[str, Any]]) -> None:
+async def put_proofs(tx: Transaction, proofs: Mapping[UUID, dict[str, Any]]) -> None:
     """Signed, and in the log: a trigger writes the leaves."""
     await tx.execute(
         "update leasehold_passports.version v set state = 'signed', proof = g.proof"
@@ -321,7 +326,7 @@ async def put_proofs(tx: Rows, proofs: Mapping[UUID, dict[str, Any]]) -> None:
     )  # fmt: skip
 
 
-async def put_links(tx: Rows, links: Mapping[UUID, str]) -> None:
+async def put_links(tx: Transaction, links: Mapping[UUID, str]) -> None:
     await tx.execute(
         "update leasehold_passports.version v set link = g.link"
         " from unnest($1::uuid[], $2::text[]) g(version, link) where v.version_id = g.version",
@@ -329,7 +334,7 @@ async def put_links(tx: Rows, links: Mapping[UUID, str]) -> None:
     )  # fmt: skip
 
 
-async def activate_versions(tx: Rows, versions: Sequence[Any]) -> dict[UUID, UUID]:
+async def activate_versions(tx: Transaction, versions: Sequence[Any]) -> dict[UUID, UUID]:
     """They take the place of the active ones, whose ids this gives by passport."""
     before = await tx.fetch(
         "update leasehold_passports.version set state = 'superseded'"
@@ -343,14 +348,14 @@ async def activate_versions(tx: Rows, versions: Sequence[Any]) -> dict[UUID, UUI
     return {row["passport_id"]: row["version_id"] for row in before}
 
 
-async def revoke_version(tx: Rows, version_id: UUID, reason: str) -> None:
+async def revoke_version(tx: Transaction, version_id: UUID, reason: str) -> None:
     await tx.execute(
         "update leasehold_passports.version set state = 'revoked', problem = $2 where version_id = $1",
         version_id, json.dumps({"reason": reason}),
     )  # fmt: skip
 
 
-async def fail_version(tx: Rows, version_id: UUID, problem: PassportError) -> None:
+async def fail_version(tx: Transaction, version_id: UUID, problem: PassportError) -> None:
     await tx.execute(
         "update leasehold_passports.version set state = 'failed', problem = $2 where version_id = $1",
         version_id, problem_json(problem),
@@ -364,13 +369,13 @@ def problem_json(problem: PassportError) -> str:
     return json.dumps({"code": problem.code, "message": str(problem)[:2000], "findings": findings})
 
 
-async def fields_of(tx: Rows, version_id: UUID) -> dict[str, list[list[Any]]]:
+async def fields_of(tx: Transaction, version_id: UUID) -> dict[str, list[list[Any]]]:
     """All tiers: for the owner."""
     rows = await tx.fetch("select tier, fields from leasehold_passports.tier where version_id = $1", version_id)
     return {row["tier"]: json.loads(row["fields"]) for row in rows}
 
 
-async def signed_version(tx: Rows, version_id: UUID) -> Any:
+async def signed_version(tx: Transaction, version_id: UUID) -> Any:
     """With all that a bundle, a QR code or a replay of it needs."""
     version = await one(
         tx, "version",
@@ -383,19 +388,19 @@ async def signed_version(tx: Rows, version_id: UUID) -> Any:
     return version
 
 
-async def bundle_of(tx: Rows, version: Any, reader: Reader) -> Bundle:
+async def bundle_of(tx: Transaction, version: Any, reader: Reader) -> Bundle:
     tiers = await fields_of(tx, version["version_id"])
     shown = {tier: tiers.get(tier, []) for tier in reader.tiers}
     whole = salt(bytes(version["salt_key"]), version["version_id"], "payload") if reader is Reader.OWNER else None
     return disclosed(shown, await signed_of(tx, version), payload_salt=whole)
 
 
-async def signed_of(tx: Rows, version: Any) -> Signed:
+async def signed_of(tx: Transaction, version: Any) -> Signed:
     log = await entry_of(tx, version["version_id"])
     return Signed(receipt=bytes(version["receipt"]), proof=version["proof"].encode(), log=log)
 
 
-async def count_states(tx: Rows, base_id: UUID) -> dict[str, int]:
+async def count_states(tx: Transaction, base_id: UUID) -> dict[str, int]:
     """How many versions of the batteries of a bulk are in which state."""
     rows = await tx.fetch(
         "select v.state, count(*) as n from leasehold_passports.version v"
@@ -416,7 +421,7 @@ def issue_of(version: Any, issuer: str) -> Issue:
     )
 
 
-async def keys_to_sign(tx: Rows, versions: Sequence[UUID]) -> dict[str, Any]:
+async def keys_to_sign(tx: Transaction, versions: Sequence[UUID]) -> dict[str, Any]:
     """The keys that these versions are to be signed with, and the one that signs now, for the head of the log."""
     rows = await tx.fetch(
         "select key_id, issuer, secret, revoked_at, not_after is null and revoked_at is null as is_current"
@@ -427,7 +432,7 @@ async def keys_to_sign(tx: Rows, versions: Sequence[UUID]) -> dict[str, Any]:
     return {row["key_id"]: row for row in rows}
 
 
-async def keys_by_id(tx: Rows, key_ids: Iterable[str]) -> dict[str, Any]:
+async def keys_by_id(tx: Transaction, key_ids: Iterable[str]) -> dict[str, Any]:
     """The keys by id, each with its issuer and the name of its secret."""
     rows = await tx.fetch(
         "select key_id, issuer, secret, revoked_at from leasehold_passports.signing_key where key_id = any($1::text[])",

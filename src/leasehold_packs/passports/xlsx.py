@@ -12,9 +12,9 @@ from datetime import date, datetime, time, timedelta
 from itertools import zip_longest
 from typing import Any
 
-from leasehold_packs.passports.cells import cell_name
 from leasehold_packs.passports.errors import Finding, PassportError, invalid, too_large
 from leasehold_packs.passports.quantities import number
+from leasehold_packs.passports.spreadsheet_cells import cell_name
 
 _MAX_UNPACKED = 64 * 2**20
 _MAX_MEMBERS = 1_000

@@ -9,15 +9,13 @@ Outside    requests (sources, runs)   search   people (saved searches, board, pr
 Needs the extra ``postings``.
 """
 
-from importlib.resources import files
+from leasehold.feature import Feature
 
-from leasehold.packs import Pack
-from leasehold_packs.postings.handlers import app
-
-pack = Pack(
+feature = Feature(
     name="postings",
-    app=app,
-    migrations=files(__name__) / "migrations",
-    routes="leasehold_packs.postings.routes:routes",
-    pages="leasehold_packs.postings.pages:pages",
+    package=__name__,
+    kinds=("handlers:app",),
+    routes=("routes:routes",),
+    pages=("pages:pages",),
+    commands={"postings": "commands:app"},
 )

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from leasehold import Transaction
 from leasehold_packs.postings import search
-from leasehold_packs.shown import shown
+from leasehold_packs.webfacts.redacted import shown
 
 _TOLD = ("opened", "reposted", "reopened", "changed")
 #: Postings that one message names.

@@ -9,7 +9,6 @@ from typing import Any
 from uuid import UUID
 
 from leasehold import Transaction
-from leasehold_packs.postings.statements import Statements
 from leasehold_packs.webfacts.simhash import distance
 
 _BITS = 3
@@ -38,7 +37,7 @@ async def update(
     await elect(tx, [*(row["cluster_id"] for row in left), *ids, *closed])
 
 
-async def elect(tx: Statements, ids: list[UUID]) -> None:
+async def elect(tx: Transaction, ids: list[UUID]) -> None:
     """The head of a cluster is its oldest posting that is not closed."""
     await tx.execute(
         "with cluster as ("

@@ -20,10 +20,10 @@ Source = Annotated[UUID, typer.Argument(help="The id of a source.")]
 async def detect(url: str, tenant: shell.TenantOption = None, json: shell.Json = False) -> None:
     """Say which board an address belongs to, and what it lists; nothing is kept. A worker must be running."""
     from leasehold.errors import BadInput
-    from leasehold_packs.postings import requests
+    from leasehold_packs.postings import service
     from leasehold_packs.postings.handlers import QUEUE
 
-    requests.http_url(url)
+    service.http_url(url)
     async with shell.tenant(tenant) as access:
         made = await access.client.enqueue("postings.detect", {"url": url}, queue=QUEUE)
         job = await access.client.wait(made.job_id, timeout=_PATIENCE_SECONDS)
@@ -56,16 +56,16 @@ async def add(
     tenant: shell.TenantOption = None,
 ) -> None:
     """Follow a board."""
-    from leasehold_packs.postings import requests
-    from leasehold_packs.postings.options import Options
+    from leasehold_packs.postings import service
+    from leasehold_packs.postings.model import Options
 
     options = Options(title_include=title or [], title_exclude=exclude or [])
-    new = requests.NewSource(url=url, board=board, slug=slug, base=base, company=company)
+    new = service.NewSource(url=url, board=board, slug=slug, base=base, company=company)
     async with shell.tenant(tenant) as access:
-        if (await access.client.gates.get(requests.GATES)).rule is None:
-            await access.client.gates.set(requests.GATES, **requests.BREAKER)
+        if (await access.client.gates.get(service.GATES)).rule is None:
+            await access.client.gates.set(service.GATES, **service.BREAKER)
         async with access.transaction() as tx:
-            made = await requests.add_source(tx, access.tenant_id, new, options)
+            made = await service.add_source(tx, access.tenant_id, new, options)
     print(made["source_id"])
 
 
@@ -73,10 +73,10 @@ async def add(
 @shell.command
 async def sources(tenant: shell.TenantOption = None, json: shell.Json = False) -> None:
     """All sources with their health."""
-    from leasehold_packs.postings import requests
+    from leasehold_packs.postings import service
 
     async with shell.tenant(tenant) as access, access.transaction() as tx:
-        found = await requests.list_sources(tx)
+        found = await service.list_sources(tx)
     if json:
         shell.print_json(found)
     else:
@@ -93,13 +93,13 @@ async def run(
     json: shell.Json = False,
 ) -> None:
     """Ask sources what they list now, and wait for the end; a worker must be running."""
-    from leasehold_packs.postings import requests
+    from leasehold_packs.postings import service
 
     if details not in ("due", "all"):
         raise typer.BadParameter(f"{details} is neither due nor all", param_hint="--details")
     async with shell.tenant(tenant) as access:
         async with access.transaction() as tx:
-            asked = await requests.ask_run(tx, access.tenant_id, access.actor, sources=source or None, details=details)
+            asked = await service.ask_run(tx, access.tenant_id, access.actor, sources=source or None, details=details)
         ended = await _ended(access, asked.run_id)
     if json:
         shell.print_json(ended)
@@ -115,11 +115,11 @@ async def run(
 @shell.command
 async def cancel(run_id: UUID, tenant: shell.TenantOption = None) -> None:
     """Abort a run."""
-    from leasehold_packs.postings import requests
+    from leasehold_packs.postings import service
 
     async with shell.tenant(tenant) as access:
         async with access.transaction() as tx:
-            flow_id = await requests.stop_run(tx, run_id, "canceled")
+            flow_id = await service.stop_run(tx, run_id, "canceled")
         if flow_id:
             await access.client.flows.cancel(flow_id, "the run was canceled")
 
@@ -128,10 +128,10 @@ async def cancel(run_id: UUID, tenant: shell.TenantOption = None) -> None:
 @shell.command
 async def runs(tenant: shell.TenantOption = None, json: shell.Json = False) -> None:
     """The newest runs first."""
-    from leasehold_packs.postings import requests
+    from leasehold_packs.postings import service
 
     async with shell.tenant(tenant) as access, access.transaction() as tx:
-        found = await requests.list_runs(tx)
+        found = await service.list_runs(tx)
     if json:
         shell.print_json(found)
     else:
@@ -147,10 +147,10 @@ async def closings(
     tenant: shell.TenantOption = None,
 ) -> None:
     """Decide about postings that vanished all at once."""
-    from leasehold_packs.postings import requests
+    from leasehold_packs.postings import service
 
     async with shell.tenant(tenant) as access, access.transaction() as tx:
-        told = await requests.decide(tx, access.tenant_id, source, close=close)
+        told = await service.decide(tx, access.tenant_id, source, close=close)
     shell.say(f"{told['closed']} closed")
 
 
@@ -164,13 +164,13 @@ async def search(
     json: shell.Json = False,
 ) -> None:
     """Search postings that are open."""
-    from leasehold_packs.postings import requests
     from leasehold_packs.postings import search as searching
+    from leasehold_packs.postings import service
 
     async with shell.tenant(tenant) as access, access.transaction() as tx:
         question = searching.asked(searching.Query(q=q or None))
         found = await searching.find(tx, question, limit=limit, exact=exact)
-        postings = await requests.read_postings(tx, found.ids)
+        postings = await service.read_postings(tx, found.ids)
     if found.corrected is not None:
         shell.say(f"showing results for {found.corrected}; --exact searches for {q}")
     if found.alike:
@@ -219,10 +219,10 @@ async def ghosts(tenant: shell.TenantOption = None, json: shell.Json = False) ->
 @shell.command
 async def show(posting_id: UUID, tenant: shell.TenantOption = None) -> None:
     """All about one posting, as JSON: its text, what became of it, where else it is listed."""
-    from leasehold_packs.postings import requests
+    from leasehold_packs.postings import service
 
     async with shell.tenant(tenant) as access, access.transaction() as tx:
-        shell.print_json(await requests.get_posting(tx, posting_id))
+        shell.print_json(await service.get_posting(tx, posting_id))
 
 
 @app.command()
@@ -231,14 +231,14 @@ async def export(
     form: Annotated[str, typer.Option("--format", help="csv or json.")] = "csv", tenant: shell.TenantOption = None
 ) -> None:
     """Print all postings that are open."""
-    from leasehold_packs.postings import report, requests
+    from leasehold_packs.postings import report, service
     from leasehold_packs.postings import search as searching
 
     if form not in ("csv", "json"):
         raise typer.BadParameter(f"{form} is neither csv nor json", param_hint="--format")
     async with shell.tenant(tenant) as access, access.transaction() as tx:
         found = await searching.find(tx, searching.asked(searching.Query()), limit=10_000)
-        postings = await requests.read_postings(tx, found.ids)
+        postings = await service.read_postings(tx, found.ids)
     if form == "csv":
         print(report.as_csv(postings), end="")
     else:
@@ -267,11 +267,11 @@ async def demo(
 
 
 async def _ended(access: Any, run_id: UUID) -> dict[str, Any]:
-    from leasehold_packs.postings import requests
+    from leasehold_packs.postings import service
 
     while True:
         async with access.transaction() as tx:
-            now = await requests.get_run(tx, run_id)
+            now = await service.get_run(tx, run_id)
         if now["state"] != "running":
             return now
         await asyncio.sleep(_POLL_SECONDS)

@@ -10,8 +10,8 @@ from typing import Any
 from uuid import UUID
 
 from leasehold.errors import Conflict
-from leasehold_packs.postings import requests, search
-from leasehold_packs.postings.options import Options
+from leasehold_packs.postings import search, service
+from leasehold_packs.postings.model import Options
 
 SLUG = "made-up"
 _POLL_SECONDS = 0.2
@@ -99,29 +99,29 @@ async def run(access: Any, *, rounds: int, port: int, tell: Callable[[str], None
             tell(f"run {number + 1}: {_said(await _run(access, source_id))}")
         async with access.transaction() as tx:
             found = await search.find(tx, search.asked(search.Query(q="kuberntes")), limit=5)
-            postings = await requests.read_postings(tx, found.ids)
+            postings = await service.read_postings(tx, found.ids)
         tell(f"search for kuberntes, shown for {found.corrected}: {', '.join(one['title'] for one in postings)}")
 
 
 async def _source(access: Any, port: int) -> UUID:
-    new = requests.NewSource(board="greenhouse", slug=SLUG, base=f"http://127.0.0.1:{port}", company="Made-up Ltd")
+    new = service.NewSource(board="greenhouse", slug=SLUG, base=f"http://127.0.0.1:{port}", company="Made-up Ltd")
     try:
         async with access.transaction() as tx:
-            made: UUID = (await requests.add_source(tx, access.tenant_id, new, Options()))["source_id"]
+            made: UUID = (await service.add_source(tx, access.tenant_id, new, Options()))["source_id"]
             return made
     except Conflict:
         async with access.transaction() as tx:
             return next(
-                UUID(str(one["source_id"])) for one in await requests.list_sources(tx) if one["base"] == new.base
+                UUID(str(one["source_id"])) for one in await service.list_sources(tx) if one["base"] == new.base
             )
 
 
 async def _run(access: Any, source_id: UUID) -> dict[str, Any]:
     async with access.transaction() as tx:
-        asked = await requests.ask_run(tx, access.tenant_id, access.actor, sources=[source_id])
+        asked = await service.ask_run(tx, access.tenant_id, access.actor, sources=[source_id])
     while True:
         async with access.transaction() as tx:
-            now = await requests.get_run(tx, asked.run_id)
+            now = await service.get_run(tx, asked.run_id)
         if now["state"] != "running":
             return now
         await asyncio.sleep(_POLL_SECONDS)

@@ -14,17 +14,17 @@ from typing import Any
 from urllib.parse import urlsplit
 from uuid import UUID
 
-from leasehold import Cancel, Context, Fail, Flow, Leasehold, Retry, Transaction, group, step
+from leasehold import AttemptTransaction, Cancel, Context, Fail, Flow, Leasehold, Retry, Transaction, group, step
 from leasehold.errors import FetchError
-from leasehold.flows import Step
-from leasehold_packs.postings import runlog, settling
+from leasehold.features.flows.model import Step
+from leasehold_packs.postings import reconcile, run_summary
 from leasehold_packs.postings.boards import BOARDS, Address, Request, Unreadable
-from leasehold_packs.postings.detecting import detect as detect_source
-from leasehold_packs.postings.options import Options, gap_seconds
+from leasehold_packs.postings.detect_board import detect as detect_source
+from leasehold_packs.postings.model import Options, gap_seconds
 from leasehold_packs.postings.pay import Salary
 from leasehold_packs.postings.posting import Posting, digest_of, facts_of, merged
-from leasehold_packs.robots import fresh_enough
-from leasehold_packs.webfacts.change import facts_digest
+from leasehold_packs.webfacts.page_change import facts_digest
+from leasehold_packs.webfacts.robots_age import fresh_enough
 
 app = Leasehold()
 
@@ -153,7 +153,7 @@ async def list_page(ctx: Context, order: ListPage) -> int:
     async with ctx.transaction() as tx:
         await _write_list(tx, ctx.tenant_id, source, read, order.page)
         said = f"page {order.page + 1} lists {len(read.told)} postings"
-        await runlog.write(tx, ctx.tenant_id, order.run_id, order.source_id, "list", said)
+        await run_summary.write(tx, ctx.tenant_id, order.run_id, order.source_id, "list", said)
         return await tx.complete(len(read.told))
 
 
@@ -175,13 +175,15 @@ async def detail(ctx: Context, order: Detail) -> None:
     except (FetchError, Unreadable, Retry, Fail) as problem:
         said = ctx.told(f"{order.external_id}: {problem}")[:500]
         async with ctx.transaction() as tx:
-            await runlog.write(tx, ctx.tenant_id, order.run_id, order.source_id, "detail", said, level="warning")
+            await run_summary.write(tx, ctx.tenant_id, order.run_id, order.source_id, "detail", said, level="warning")
             if _will_not_pass(problem) or ctx.attempt >= ctx.max_attempts:
                 await _write_detail(tx, source, order.external_id, None, said)
         raise
     async with ctx.transaction() as tx:
         await _write_detail(tx, source, order.external_id, posting.with_detail(whole), None)
-        await runlog.write(tx, ctx.tenant_id, order.run_id, order.source_id, "detail", f"{order.external_id} is read")
+        await run_summary.write(
+            tx, ctx.tenant_id, order.run_id, order.source_id, "detail", f"{order.external_id} is read"
+        )
         await tx.complete(None)
 
 
@@ -189,17 +191,17 @@ async def detail(ctx: Context, order: Detail) -> None:
 async def settle(ctx: Context, order: Settle) -> dict[str, int]:
     """Compare what a source lists with what is known, and write what became of each posting."""
     async with ctx.transaction() as tx:
-        counts = await settling.settle(tx, ctx.tenant_id, order.run_id, order.source_id)
+        counts = await reconcile.settle(tx, ctx.tenant_id, order.run_id, order.source_id)
         said = ", ".join(f"{n} {name}" for name, n in counts.items() if n) or "nothing could be said"
-        await runlog.write(tx, ctx.tenant_id, order.run_id, order.source_id, "settle", said)
+        await run_summary.write(tx, ctx.tenant_id, order.run_id, order.source_id, "settle", said)
         return await tx.complete(counts)
 
 
 @app.handler("postings.finish", queue=QUEUE, attempts=5, timeout=600)
 async def finish(ctx: Context, order: Run) -> dict[str, Any]:
     async with ctx.transaction() as tx:
-        ended = await settling.finish(tx, order.run_id)
-        await runlog.write(tx, ctx.tenant_id, order.run_id, None, "finish", f"the run has {ended['state']}")
+        ended = await reconcile.finish(tx, order.run_id)
+        await run_summary.write(tx, ctx.tenant_id, order.run_id, None, "finish", f"the run has {ended['state']}")
         return await tx.complete(ended)
 
 
@@ -250,7 +252,7 @@ def _told(posting: Posting, *, details: bool) -> Told:
     return Told(posting, facts, digest_of(facts))
 
 
-async def _write_list(tx: Transaction, tenant: UUID, source: Source, read: Page, page: int) -> None:
+async def _write_list(tx: AttemptTransaction, tenant: UUID, source: Source, read: Page, page: int) -> None:
     seq = await tx.fetchval("select leasehold_postings.next_seq($1)", source.run_id)
     if seq is None:
         raise Cancel("the run is over")
@@ -337,7 +339,7 @@ async def _note_problem(ctx: Context, source: Source, problem: str) -> None:
     """Say it in the run and its log; the run may be over meanwhile."""
     said = ctx.told(problem)[:500]
     async with ctx.transaction() as tx:
-        await runlog.write(tx, ctx.tenant_id, source.run_id, source.source_id, "list", said, level="warning")
+        await run_summary.write(tx, ctx.tenant_id, source.run_id, source.source_id, "list", said, level="warning")
         if (seq := await tx.fetchval("select leasehold_postings.next_seq($1)", source.run_id)) is not None:
             await tx.execute(
                 "update leasehold_postings.run_source set problem = $3, seq = $4 where run_id = $1 and source_id = $2",

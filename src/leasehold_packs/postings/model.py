@@ -8,7 +8,7 @@ from pydantic import ConfigDict, Field
 from pydantic.dataclasses import dataclass
 
 from leasehold.errors import BadSetting
-from leasehold_packs.postings import traits
+from leasehold_packs.postings import normalize
 from leasehold_packs.postings.posting import Posting
 
 Word = Annotated[str, Field(min_length=1, max_length=100)]
@@ -31,7 +31,7 @@ class Options:
 
     def wants(self, posting: Posting) -> bool:
         place = " | ".join(posting.locations)
-        remote = traits.remote_of(posting.remote, place, posting.title)
+        remote = normalize.remote_of(posting.remote, place, posting.title)
         return (
             (not self.title_include or _has(posting.title, self.title_include))
             and not _has(posting.title, self.title_exclude)

@@ -6,10 +6,10 @@ from uuid import UUID
 
 from leasehold import web
 from leasehold.errors import BadInput, LeaseholdError
-from leasehold_packs.postings import people, requests, runlog, search
-from leasehold_packs.postings.asked import CHOICES, Asked
-from leasehold_packs.postings.options import Options
-from leasehold_packs.postings.requests import BREAKER, GATES, NewSource
+from leasehold_packs.postings import run_summary, search, service, store_people
+from leasehold_packs.postings.model import Options
+from leasehold_packs.postings.search_query import CHOICES, Asked
+from leasehold_packs.postings.service import BREAKER, GATES, NewSource
 
 pages = web.pages("postings", title="Postings", templates="leasehold_packs.postings")
 _LIMIT = 50
@@ -54,7 +54,7 @@ async def _search(look: web.Look, problem: LeaseholdError | None = None) -> web.
         "facets": {},
     }
     async with look.tenant.transaction() as tx:
-        companies = await requests.list_companies(tx)
+        companies = await service.list_companies(tx)
         try:
             told |= await _answer(tx, look, asked)
         except BadInput as wrong:
@@ -77,13 +77,13 @@ async def _search(look: web.Look, problem: LeaseholdError | None = None) -> web.
 
 async def _answer(tx: web.Transaction, look: web.Look, asked: Asked) -> dict[str, Any]:
     query = asked.query(look.zone)
-    wanted = people.as_condition(await people.get_preference(tx, look.tenant.actor)) if asked.mine else {}
+    wanted = store_people.as_condition(await store_people.get_preference(tx, look.tenant.actor)) if asked.mine else {}
     question = search.asked(query, preference=wanted)
     found = await search.find(tx, question, limit=_LIMIT, cursor=look.query("cursor") or None, exact=asked.exact)
     if found.corrected is not None:
         question = question | {"q": found.corrected}
     counted = await search.facets(tx, question)
-    read = await requests.read_postings(tx, found.ids)
+    read = await service.read_postings(tx, found.ids)
     return {"found": read, "next_cursor": found.next_cursor, "corrected": found.corrected, **counted}
 
 
@@ -116,8 +116,8 @@ async def sources(look: web.Look) -> web.Page:
 
 async def _sources(look: web.Look, problem: LeaseholdError | None = None) -> web.Page:
     async with look.tenant.transaction() as tx:
-        found = await requests.list_sources(tx)
-        companies = await requests.list_companies(tx)
+        found = await service.list_sources(tx)
+        companies = await service.list_companies(tx)
     return look.show(
         "postings_sources.html",
         live=problem is None,
@@ -134,7 +134,7 @@ async def _sources(look: web.Look, problem: LeaseholdError | None = None) -> web
 async def detect(look: web.Look) -> web.Response | web.Page:
     """A look at what an address lists, before it is followed."""
     try:
-        url = requests.http_url(look.said("url")[:2000])
+        url = service.http_url(look.said("url")[:2000])
     except BadInput as problem:
         return await _sources(look, problem)
     made = await look.tenant.client.enqueue("postings.detect", {"url": url}, queue="postings")
@@ -165,8 +165,8 @@ async def add_source(look: web.Look) -> web.Response | web.Page:
         await look.tenant.client.gates.set(GATES, **BREAKER)
     try:
         async with look.tenant.transaction() as tx:
-            made = await requests.add_source(tx, look.tenant.tenant_id, NewSource(**given), Options())
-            asked = await requests.ask_run(tx, look.tenant.tenant_id, look.tenant.actor, sources=[made["source_id"]])
+            made = await service.add_source(tx, look.tenant.tenant_id, NewSource(**given), Options())
+            asked = await service.ask_run(tx, look.tenant.tenant_id, look.tenant.actor, sources=[made["source_id"]])
             await tx.log("postings.follow", str(made["source_id"]), {"board": made["board"], "url": made["url"]})
     except LeaseholdError as problem:
         return await _sources(look, problem)
@@ -177,8 +177,8 @@ async def add_source(look: web.Look) -> web.Response | web.Page:
 async def source(look: web.Look) -> web.Page:
     source_id = look.path_id("source_id")
     async with look.tenant.transaction() as tx:
-        found = await requests.get_source(tx, source_id)
-        runs = await requests.list_source_runs(tx, source_id, limit=20)
+        found = await service.get_source(tx, source_id)
+        runs = await service.list_source_runs(tx, source_id, limit=20)
     gate = await look.tenant.client.gates.get(f"{GATES}{found['host']}")
     return look.show(
         "postings_source.html",
@@ -197,7 +197,7 @@ async def source(look: web.Look) -> web.Page:
 async def enable_source(look: web.Look) -> web.Response:
     source_id, enabled = look.path_id("source_id"), look.said("enabled") == "yes"
     async with look.tenant.transaction() as tx:
-        await requests.change_source(tx, source_id, enabled=enabled, options=None)
+        await service.change_source(tx, source_id, enabled=enabled, options=None)
         await tx.log("postings.enable" if enabled else "postings.disable", str(source_id))
     words = "It is asked again." if enabled else "It is not asked any more until you say so."
     return look.go(look.url(f"/postings/sources/{source_id}"), words)
@@ -207,13 +207,13 @@ async def enable_source(look: web.Look) -> web.Response:
 async def change_filters(look: web.Look) -> web.Response:
     source_id = look.path_id("source_id")
     async with look.tenant.transaction() as tx:
-        known = (await requests.get_source(tx, source_id))["options"]
+        known = (await service.get_source(tx, source_id))["options"]
         words = {name: _words(look.said(name)) for name in ("title_include", "title_exclude", "locations")}
         try:
             options = Options(**known | words)
         except ValueError:
             raise BadInput("filters are up to 50 words of 100 letters", hint="separated by commas") from None
-        await requests.change_source(tx, source_id, enabled=None, options=options)
+        await service.change_source(tx, source_id, enabled=None, options=options)
         await tx.log("postings.filter", str(source_id), words)
     return look.go(look.url(f"/postings/sources/{source_id}"), "The filters hold from the next run on.")
 
@@ -229,7 +229,7 @@ async def confirm_closings(look: web.Look) -> web.Page:
     if act not in ("close", "keep"):
         raise web.Problem("not_found", "there is no such page")
     async with look.tenant.transaction() as tx:
-        found = await requests.get_source(tx, source_id)
+        found = await service.get_source(tx, source_id)
     held = found["held"] or {"missing": 0}
     close = act == "close"
     words = "Each is closed, with the moment in its history. Those that come back open again by themselves."
@@ -250,7 +250,7 @@ async def decide_closings(look: web.Look) -> web.Response:
     if act not in ("close", "keep"):
         raise web.Problem("not_found", "there is no such page")
     async with look.tenant.transaction() as tx:
-        done = await requests.decide(tx, look.tenant.tenant_id, source_id, close=act == "close")
+        done = await service.decide(tx, look.tenant.tenant_id, source_id, close=act == "close")
         await tx.log(f"postings.{act}_held", str(source_id), {"closed": done["closed"]})
     words = f"{done['closed']:,} postings are closed." if act == "close" else "They stay open."
     return look.go(look.url(f"/postings/sources/{source_id}"), words)
@@ -259,7 +259,7 @@ async def decide_closings(look: web.Look) -> web.Response:
 @pages.get("/postings/sources/{source_id}/remove", "jobs:write")
 async def confirm_remove(look: web.Look) -> web.Page:
     async with look.tenant.transaction() as tx:
-        found = await requests.get_source(tx, look.path_id("source_id"))
+        found = await service.get_source(tx, look.path_id("source_id"))
     return look.confirm(
         f"Forget the {found['board']} board of {found['company']}?",
         words=f"Its postings, {found['open']:,} of them open, go with their history, and leave every board of people.",
@@ -274,7 +274,7 @@ async def confirm_remove(look: web.Look) -> web.Page:
 async def remove_source(look: web.Look) -> web.Response:
     source_id = look.path_id("source_id")
     async with look.tenant.transaction() as tx:
-        await requests.remove_source(tx, look.tenant.tenant_id, source_id)
+        await service.remove_source(tx, look.tenant.tenant_id, source_id)
         await tx.log("postings.forget", str(source_id))
     return look.go(look.url("/postings/sources"), "The source is forgotten.")
 
@@ -285,8 +285,8 @@ async def remove_source(look: web.Look) -> web.Response:
 @pages.get("/postings/runs", "jobs:read", live=True)
 async def runs(look: web.Look) -> web.Page:
     async with look.tenant.transaction() as tx:
-        found = await requests.list_runs(tx, limit=_RUNS)
-        ready = any(one["enabled"] for one in await requests.list_sources(tx))
+        found = await service.list_runs(tx, limit=_RUNS)
+        ready = any(one["enabled"] for one in await service.list_sources(tx))
     return look.show("postings_runs.html", live=True, runs=found, ready=ready)
 
 
@@ -299,9 +299,9 @@ async def start_run(look: web.Look) -> web.Response:
 async def run(look: web.Look) -> web.Page:
     run_id = look.path_id("run_id")
     async with look.tenant.transaction() as tx:
-        found = await requests.get_run(tx, run_id)
-        items = (await requests.run_items(tx, run_id))["items"]
-        lines = await runlog.read(tx, run_id, groups=None, after=0, limit=_LINES)
+        found = await service.get_run(tx, run_id)
+        items = (await service.run_items(tx, run_id))["items"]
+        lines = await run_summary.read(tx, run_id, groups=None, after=0, limit=_LINES)
     return look.show(
         "postings_run.html",
         live=found["state"] == "running",
@@ -318,7 +318,7 @@ async def run(look: web.Look) -> web.Page:
 @pages.get("/postings/runs/{run_id}/stop", "jobs:write")
 async def confirm_stop(look: web.Look) -> web.Page:
     async with look.tenant.transaction() as tx:
-        found = await requests.get_run(tx, look.path_id("run_id"))
+        found = await service.get_run(tx, look.path_id("run_id"))
     going = [one for one in found["sources"] if one["state"] == "running"]
     return look.confirm(
         "Abort this run?",
@@ -335,7 +335,7 @@ async def confirm_stop(look: web.Look) -> web.Page:
 async def stop_run(look: web.Look) -> web.Response:
     run_id = look.path_id("run_id")
     async with look.tenant.transaction() as tx:
-        flow_id = await requests.stop_run(tx, run_id, "canceled")
+        flow_id = await service.stop_run(tx, run_id, "canceled")
         await tx.log("postings.abort", str(run_id))
     if flow_id:
         await look.tenant.client.flows.cancel(flow_id, "the run was canceled")
@@ -344,7 +344,7 @@ async def stop_run(look: web.Look) -> web.Response:
 
 async def _start(look: web.Look, chosen: list[UUID] | None) -> web.Response:
     async with look.tenant.transaction() as tx:
-        asked = await requests.ask_run(tx, look.tenant.tenant_id, look.tenant.actor, sources=chosen)
+        asked = await service.ask_run(tx, look.tenant.tenant_id, look.tenant.actor, sources=chosen)
         await tx.log("postings.run", str(asked.run_id), {"sources": asked.sources})
     return look.go(look.url(f"/postings/runs/{asked.run_id}"), "The run goes.")
 
@@ -355,8 +355,8 @@ async def _start(look: web.Look, chosen: list[UUID] | None) -> web.Response:
 @pages.get("/postings/board", "jobs:read")
 async def board(look: web.Look) -> web.Page:
     async with look.tenant.transaction() as tx:
-        found = await people.list_applications(tx, look.tenant.actor)
-        reached = await people.success_by_company(tx, look.tenant.actor)
+        found = await store_people.list_applications(tx, look.tenant.actor)
+        reached = await store_people.success_by_company(tx, look.tenant.actor)
     columns = {stage: [one for one in found if one["stage"] == stage] for stage in STAGES}
     return look.show("postings_board.html", columns=columns, reached=reached, total=len(found), colours=COLOURS)
 
@@ -365,7 +365,7 @@ async def board(look: web.Look) -> web.Page:
 async def confirm_leave_board(look: web.Look) -> web.Page:
     application_id = look.path_id("application_id")
     async with look.tenant.transaction() as tx:
-        mine = await people.list_applications(tx, look.tenant.actor)
+        mine = await store_people.list_applications(tx, look.tenant.actor)
     found = next((one for one in mine if one["application_id"] == application_id), None)
     if found is None:
         raise web.Problem("not_found", "it is not on your board")
@@ -382,7 +382,7 @@ async def confirm_leave_board(look: web.Look) -> web.Page:
 @pages.post("/postings/board/{application_id}/remove", "jobs:write")
 async def leave_board(look: web.Look) -> web.Response:
     async with look.tenant.transaction() as tx:
-        await people.remove_application(tx, look.tenant.actor, look.path_id("application_id"))
+        await store_people.remove_application(tx, look.tenant.actor, look.path_id("application_id"))
         await tx.log("postings.unsave", str(look.path_id("application_id")))
     return look.go(look.url("/postings/board"), "It is off your board.")
 
@@ -390,7 +390,7 @@ async def leave_board(look: web.Look) -> web.Response:
 @pages.get("/postings/searches", "jobs:read")
 async def searches(look: web.Look) -> web.Page:
     async with look.tenant.transaction() as tx:
-        found = await people.list_searches(tx, look.tenant.actor)
+        found = await store_people.list_searches(tx, look.tenant.actor)
     return look.show("postings_searches.html", searches=[one | {"words": _sentence(one["query"])} for one in found])
 
 
@@ -401,7 +401,7 @@ async def save_search(look: web.Look) -> web.Response:
     asked.query(look.zone)  # refuses what cannot be meant
     async with look.tenant.transaction() as tx:
         name = look.said("name")[:100] or asked.q or "Everything"
-        made = await people.save_search(tx, look.tenant.tenant_id, look.tenant.actor, name, asked.kept())
+        made = await store_people.save_search(tx, look.tenant.tenant_id, look.tenant.actor, name, asked.kept())
         await tx.log("postings.save_search", str(made["search_id"]), {"name": made["name"]})
     return look.go(look.url(f"/postings/searches/{made['search_id']}"), "From now on you are told of what matches.")
 
@@ -410,8 +410,8 @@ async def save_search(look: web.Look) -> web.Response:
 async def one_search(look: web.Look) -> web.Page:
     search_id = look.path_id("search_id")
     async with look.tenant.transaction() as tx:
-        found = await people.get_search(tx, look.tenant.actor, search_id)
-        matches = await people.list_matches(tx, look.tenant.actor, search_id)
+        found = await store_people.get_search(tx, look.tenant.actor, search_id)
+        matches = await store_people.list_matches(tx, look.tenant.actor, search_id)
     return look.show(
         "postings_search.html",
         own_tenant=True,
@@ -427,8 +427,8 @@ async def one_search(look: web.Look) -> web.Page:
 async def confirm_remove_search(look: web.Look) -> web.Page:
     search_id = look.path_id("search_id")
     async with look.tenant.transaction() as tx:
-        found = await people.get_search(tx, look.tenant.actor, search_id)
-        told = len(await people.list_matches(tx, look.tenant.actor, search_id))
+        found = await store_people.get_search(tx, look.tenant.actor, search_id)
+        told = len(await store_people.list_matches(tx, look.tenant.actor, search_id))
     return look.confirm(
         f"Forget the search {found['name']}?",
         words=f"Its feed ends, and what it told of is forgotten too: {told:,} so far.",
@@ -442,7 +442,7 @@ async def confirm_remove_search(look: web.Look) -> web.Page:
 @pages.post("/postings/searches/{search_id}/remove", "jobs:write")
 async def remove_search(look: web.Look) -> web.Response:
     async with look.tenant.transaction() as tx:
-        await people.remove_search(tx, look.tenant.actor, look.path_id("search_id"))
+        await store_people.remove_search(tx, look.tenant.actor, look.path_id("search_id"))
         await tx.log("postings.forget_search", str(look.path_id("search_id")))
     return look.go(look.url("/postings/searches"), "The search is forgotten.")
 
@@ -454,11 +454,15 @@ async def remove_search(look: web.Look) -> web.Response:
 async def posting(look: web.Look) -> web.Page:
     posting_id = look.path_id("posting_id")
     async with look.tenant.transaction() as tx:
-        found = await requests.get_posting(tx, posting_id)
-        versions = await requests.list_versions(tx, posting_id)
+        found = await service.get_posting(tx, posting_id)
+        versions = await service.list_versions(tx, posting_id)
         before, after = _two(look, [one["n"] for one in versions])
-        diff = await requests.diff_versions(tx, posting_id, before, after) if before != after else None
-        mine = [one for one in await people.list_applications(tx, look.tenant.actor) if one["posting_id"] == posting_id]
+        diff = await service.diff_versions(tx, posting_id, before, after) if before != after else None
+        mine = [
+            one
+            for one in await store_people.list_applications(tx, look.tenant.actor)
+            if one["posting_id"] == posting_id
+        ]
     return look.show(
         "postings_one.html",
         own_tenant=True,
@@ -480,7 +484,7 @@ async def apply(look: web.Look) -> web.Response:
     if stage not in STAGES:
         raise BadInput("there is no such stage", hint=f"one of {', '.join(STAGES)}")
     async with look.tenant.transaction() as tx:
-        await people.put_application(
+        await store_people.put_application(
             tx, look.tenant.tenant_id, look.tenant.actor, posting_id,
             stage=stage, note=look.said("note")[:5000] or None, due=_day(look.said("due")),
         )  # fmt: skip

@@ -5,10 +5,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from leasehold_packs.postings import pay, traits
+from leasehold_packs.postings import normalize, pay
+from leasehold_packs.postings.html_text import web_address
 from leasehold_packs.postings.pay import Salary
-from leasehold_packs.postings.wording import web_address
-from leasehold_packs.webfacts.change import facts_digest
+from leasehold_packs.webfacts.page_change import facts_digest
 
 #: The version of the rules that make the facts: a posting that is read by other rules has not changed by that.
 EXTRACTOR = "1"
@@ -64,10 +64,10 @@ def facts_of(posting: Posting) -> dict[str, Any]:
     return {
         "title": posting.title,
         "locations": sorted(set(posting.locations)),
-        "remote": traits.remote_of(posting.remote, " ".join(posting.locations), posting.title),
-        "employment": traits.employment_of(posting.employment),
+        "remote": normalize.remote_of(posting.remote, " ".join(posting.locations), posting.title),
+        "employment": normalize.employment_of(posting.employment),
         "employment_text": posting.employment,
-        "seniority": traits.seniority_of(posting.title, posting.level),
+        "seniority": normalize.seniority_of(posting.title, posting.level),
         "level_text": posting.level,
         "department": posting.department,
         "requisition": posting.requisition,

@@ -13,12 +13,11 @@ from typing import Any
 from uuid import UUID, uuid4
 
 from leasehold import Cancel, Transaction
-from leasehold_packs.postings import clusters, matching, vocabulary
-from leasehold_packs.postings.options import Options
+from leasehold_packs.postings import alerts, clusters, spelling
+from leasehold_packs.postings.model import Options
 from leasehold_packs.postings.pay import by_year
 from leasehold_packs.postings.posting import compare, moment
-from leasehold_packs.postings.statements import Statements
-from leasehold_packs.webfacts.change import facts_digest
+from leasehold_packs.webfacts.page_change import facts_digest
 from leasehold_packs.webfacts.simhash import signed, simhash
 
 #: What may become of a posting in a run, and all that is counted, in the order in which it is told.
@@ -80,8 +79,8 @@ async def settle(tx: Transaction, tenant: UUID, run_id: UUID, source_id: UUID) -
             [row["posting_id"] for row in plan.gone],
         )
     await clusters.update(tx, tenant, source["company_id"], plan.opened + plan.changed, closed)
-    await vocabulary.update(tx, tenant, [*plan.opened, *plan.changed], plan.before)
-    await matching.tell(tx, plan.events)
+    await spelling.update(tx, tenant, [*plan.opened, *plan.changed], plan.before)
+    await alerts.tell(tx, plan.events)
     counts = _counts(items, plan, held=held)
     seq = await _next_seq(tx, run_id)  # as late as this: until the end of the transaction, other sources wait for it
     hold = _hold(run_id, known, plan) if held else None
@@ -116,7 +115,7 @@ async def finish(tx: Transaction, run_id: UUID) -> dict[str, Any]:
     return {"state": state, "counts": dict(total)}
 
 
-async def close_held(tx: Statements, tenant: UUID, source_id: UUID, run_id: UUID) -> int:
+async def close_held(tx: Transaction, tenant: UUID, source_id: UUID, run_id: UUID) -> int:
     """A person has said that what is held is really gone."""
     rows = await tx.fetch(
         "select posting_id, external_id, version from leasehold_postings.posting"
@@ -271,7 +270,7 @@ async def _write(tx: Transaction, tenant: UUID, run_id: UUID, source: Any, plan:
     await _write_events(tx, tenant, run_id, source_id, plan.events)
 
 
-async def _close(tx: Statements, ids: list[UUID]) -> None:
+async def _close(tx: Transaction, ids: list[UUID]) -> None:
     await tx.execute(
         "update leasehold_postings.posting set state = 'closed', held = false, missing = missing + 1,"
         " closed_at = leasehold.now() where posting_id = any($1)",
@@ -284,7 +283,7 @@ async def _close(tx: Statements, ids: list[UUID]) -> None:
     )
 
 
-async def _write_events(tx: Statements, tenant: UUID, run_id: UUID, source_id: UUID, events: list[Any]) -> None:
+async def _write_events(tx: Transaction, tenant: UUID, run_id: UUID, source_id: UUID, events: list[Any]) -> None:
     await tx.execute(
         "insert into leasehold_postings.event (tenant_id, posting_id, source_id, run_id, kind, diff)"
         " select $2, posting_id, $3, $4, kind, diff"

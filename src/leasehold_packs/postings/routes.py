@@ -11,9 +11,9 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from leasehold import web
 from leasehold.errors import BadInput
-from leasehold_packs.postings import people, report, requests, runlog, search, stream, trends
-from leasehold_packs.postings.options import Options, Words
-from leasehold_packs.postings.requests import BREAKER, GATES, NewSource
+from leasehold_packs.postings import report, run_summary, search, service, store_people, stream, trends
+from leasehold_packs.postings.model import Options, Words
+from leasehold_packs.postings.service import BREAKER, GATES, NewSource
 
 routes = web.routes("postings")
 READ = web.needs("jobs:read")
@@ -112,7 +112,7 @@ class Application(BaseModel):
     openapi_extra=WRITE,
 )
 async def detect(tenant: web.Tenant, body: Pasted) -> web.Response:
-    requests.http_url(body.url)
+    service.http_url(body.url)
     made = await tenant.client.enqueue("postings.detect", {"url": body.url}, queue="postings")
     try:
         job = await tenant.client.wait(made.job_id, timeout=_PATIENCE_S)
@@ -128,7 +128,7 @@ async def detect(tenant: web.Tenant, body: Pasted) -> web.Response:
 )
 async def list_sources(tenant: web.Tenant) -> web.Response:
     async with tenant.transaction() as tx:
-        return web.answer({"data": await requests.list_sources(tx)})
+        return web.answer({"data": await service.list_sources(tx)})
 
 
 @routes.post(
@@ -143,7 +143,7 @@ async def add_source(
 ) -> web.Response:
     async def operate(tx: web.Transaction) -> web.Answer:
         new = NewSource(url=body.url, board=body.board, slug=body.slug, base=body.base, company=body.company)
-        made = await requests.add_source(tx, tenant.tenant_id, new, body.options)
+        made = await service.add_source(tx, tenant.tenant_id, new, body.options)
         await tx.log("postings.follow", str(made["source_id"]), {"board": made["board"], "url": made["url"]})
         return web.Answer(status=201, value=made, headers={"Location": f"/v1/postings/sources/{made['source_id']}"})
 
@@ -157,7 +157,7 @@ async def add_source(
 )
 async def get_source(tenant: web.Tenant, source_id: UUID) -> web.Response:
     async with tenant.transaction() as tx:
-        source = await requests.get_source(tx, source_id)
+        source = await service.get_source(tx, source_id)
     gate = await tenant.client.gates.get(f"{GATES}{source['host']}")
     return web.answer(source | {"breaker": {"state": gate.state, "next_at": gate.next_at, "waiting": gate.waiting}})
 
@@ -170,7 +170,7 @@ async def get_source(tenant: web.Tenant, source_id: UUID) -> web.Response:
 )
 async def change_source(tenant: web.Tenant, source_id: UUID, body: SourceChange) -> web.Response:
     async with tenant.transaction() as tx:
-        changed = await requests.change_source(tx, source_id, enabled=body.enabled, options=body.options)
+        changed = await service.change_source(tx, source_id, enabled=body.enabled, options=body.options)
         if body.enabled is not None:
             await tx.log("postings.enable" if body.enabled else "postings.disable", str(source_id))
         if body.options is not None:
@@ -187,7 +187,7 @@ async def change_source(tenant: web.Tenant, source_id: UUID, body: SourceChange)
 )
 async def remove_source(tenant: web.Tenant, source_id: UUID) -> web.Response:
     async with tenant.transaction() as tx:
-        await requests.remove_source(tx, tenant.tenant_id, source_id)
+        await service.remove_source(tx, tenant.tenant_id, source_id)
         await tx.log("postings.forget", str(source_id))
     return web.Response(None, 204)
 
@@ -211,7 +211,7 @@ async def sync(tenant: web.Tenant, source_id: UUID, idempotency_key: web.Idempot
 )
 async def decide(tenant: web.Tenant, source_id: UUID, body: Decision) -> web.Response:
     async with tenant.transaction() as tx:
-        done = await requests.decide(tx, tenant.tenant_id, source_id, close=body.close)
+        done = await service.decide(tx, tenant.tenant_id, source_id, close=body.close)
         act = "postings.close_held" if body.close else "postings.keep_held"
         await tx.log(act, str(source_id), {"closed": done["closed"]})
         return web.answer(done)
@@ -225,7 +225,7 @@ async def decide(tenant: web.Tenant, source_id: UUID, body: Decision) -> web.Res
 )
 async def list_companies(tenant: web.Tenant) -> web.Response:
     async with tenant.transaction() as tx:
-        return web.answer({"data": await requests.list_companies(tx)})
+        return web.answer({"data": await service.list_companies(tx)})
 
 
 @routes.get(
@@ -257,7 +257,7 @@ async def list_ghosts(tenant: web.Tenant, company: UUID | None = None, limit: Li
 @routes.get("/v1/postings/runs", operation_id="postings.runs", summary="The newest runs first", openapi_extra=READ)
 async def list_runs(tenant: web.Tenant, limit: Limit = 50) -> web.Response:
     async with tenant.transaction() as tx:
-        return web.answer({"data": await requests.list_runs(tx, limit=limit)})
+        return web.answer({"data": await service.list_runs(tx, limit=limit)})
 
 
 @routes.post(
@@ -273,7 +273,7 @@ async def start_run(tenant: web.Tenant, body: RunRequest, idempotency_key: web.I
 
 async def _start(tenant: web.Tenant, body: RunRequest, idempotency_key: str | None) -> web.Response:
     async def operate(tx: web.Transaction) -> web.Answer:
-        asked = await requests.ask_run(tx, tenant.tenant_id, tenant.actor, sources=body.sources, details=body.details)
+        asked = await service.ask_run(tx, tenant.tenant_id, tenant.actor, sources=body.sources, details=body.details)
         await tx.log("postings.run", str(asked.run_id), {"sources": asked.sources})
         return web.Answer(status=202, value=asdict(asked), headers={"Location": f"/v1/postings/runs/{asked.run_id}"})
 
@@ -283,7 +283,7 @@ async def _start(tenant: web.Tenant, body: RunRequest, idempotency_key: str | No
 @routes.get("/v1/postings/runs/{run_id}", operation_id="postings.get_run", summary="One run", openapi_extra=READ)
 async def get_run(tenant: web.Tenant, run_id: UUID) -> web.Response:
     async with tenant.transaction() as tx:
-        return web.answer(await requests.get_run(tx, run_id))
+        return web.answer(await service.get_run(tx, run_id))
 
 
 @routes.post(
@@ -291,7 +291,7 @@ async def get_run(tenant: web.Tenant, run_id: UUID) -> web.Response:
 )
 async def cancel(tenant: web.Tenant, run_id: UUID) -> web.Response:
     async with tenant.transaction() as tx:
-        flow_id = await requests.stop_run(tx, run_id, "canceled")
+        flow_id = await service.stop_run(tx, run_id, "canceled")
         await tx.log("postings.abort", str(run_id))
     if flow_id:
         await tenant.client.flows.cancel(flow_id, "the run was canceled")
@@ -324,13 +324,17 @@ async def run_events(
 async def run_logs(
     tenant: web.Tenant,
     run_id: UUID,
-    group: Annotated[Sequence[runlog.Part], Query(max_length=4, description="Only of these; all if left out.")] = (),
+    group: Annotated[
+        Sequence[run_summary.Part], Query(max_length=4, description="Only of these; all if left out.")
+    ] = (),
     after: Annotated[int, Query(ge=0, le=2**62)] = 0,
     limit: Limit = 200,
 ) -> web.Response:
     async with tenant.transaction() as tx:
-        await requests.get_run(tx, run_id)
-        return web.answer({"data": await runlog.read(tx, run_id, groups=list(group) or None, after=after, limit=limit)})
+        await service.get_run(tx, run_id)
+        return web.answer(
+            {"data": await run_summary.read(tx, run_id, groups=list(group) or None, after=after, limit=limit)}
+        )
 
 
 @routes.get(
@@ -341,7 +345,7 @@ async def run_logs(
 )
 async def get_settings(tenant: web.Tenant) -> web.Response:
     async with tenant.transaction() as tx:
-        return web.answer(await people.get_preference(tx, tenant.actor))
+        return web.answer(await store_people.get_preference(tx, tenant.actor))
 
 
 @routes.put(
@@ -349,7 +353,7 @@ async def get_settings(tenant: web.Tenant) -> web.Response:
 )
 async def put_settings(tenant: web.Tenant, body: Preference) -> web.Response:
     async with tenant.transaction() as tx:
-        told = await people.put_preference(
+        told = await store_people.put_preference(
             tx, tenant.tenant_id, tenant.actor,
             companies=body.companies, include=body.title_include, exclude=body.title_exclude,
         )  # fmt: skip
@@ -362,7 +366,7 @@ async def put_settings(tenant: web.Tenant, body: Preference) -> web.Response:
 )
 async def list_searches(tenant: web.Tenant) -> web.Response:
     async with tenant.transaction() as tx:
-        return web.answer({"data": await people.list_searches(tx, tenant.actor)})
+        return web.answer({"data": await store_people.list_searches(tx, tenant.actor)})
 
 
 @routes.post(
@@ -377,7 +381,7 @@ async def save_search(tenant: web.Tenant, body: SavedSearch) -> web.Response:
         name: value for name, value in body.model_dump(mode="json")["query"].items() if value not in (None, [], False)
     }
     async with tenant.transaction() as tx:
-        made = await people.save_search(tx, tenant.tenant_id, tenant.actor, body.name, query)
+        made = await store_people.save_search(tx, tenant.tenant_id, tenant.actor, body.name, query)
         await tx.log("postings.save_search", str(made["search_id"]), {"name": made["name"]})
         headers = {"Location": f"/v1/postings/searches/{made['search_id']}"}
         return web.answer(made, status=201, headers=headers)
@@ -388,7 +392,7 @@ async def save_search(tenant: web.Tenant, body: SavedSearch) -> web.Response:
 )
 async def get_search(tenant: web.Tenant, search_id: UUID) -> web.Response:
     async with tenant.transaction() as tx:
-        return web.answer(await people.get_search(tx, tenant.actor, search_id))
+        return web.answer(await store_people.get_search(tx, tenant.actor, search_id))
 
 
 @routes.delete(
@@ -400,7 +404,7 @@ async def get_search(tenant: web.Tenant, search_id: UUID) -> web.Response:
 )
 async def remove_search(tenant: web.Tenant, search_id: UUID) -> web.Response:
     async with tenant.transaction() as tx:
-        await people.remove_search(tx, tenant.actor, search_id)
+        await store_people.remove_search(tx, tenant.actor, search_id)
         await tx.log("postings.forget_search", str(search_id))
     return web.Response(None, 204)
 
@@ -413,8 +417,8 @@ async def remove_search(tenant: web.Tenant, search_id: UUID) -> web.Response:
 )
 async def feed(request: web.Request, tenant: web.Tenant, search_id: UUID) -> web.Response:
     async with tenant.transaction() as tx:
-        found = await people.get_search(tx, tenant.actor, search_id)
-        matches = await people.list_matches(tx, tenant.actor, search_id)
+        found = await store_people.get_search(tx, tenant.actor, search_id)
+        matches = await store_people.list_matches(tx, tenant.actor, search_id)
     return web.Response(report.as_atom(found, matches, address=str(request.url)), media_type="application/atom+xml")
 
 
@@ -426,8 +430,8 @@ async def feed(request: web.Request, tenant: web.Tenant, search_id: UUID) -> web
 )
 async def list_applications(tenant: web.Tenant) -> web.Response:
     async with tenant.transaction() as tx:
-        data = await people.list_applications(tx, tenant.actor)
-        return web.answer({"data": data, "companies": await people.success_by_company(tx, tenant.actor)})
+        data = await store_people.list_applications(tx, tenant.actor)
+        return web.answer({"data": data, "companies": await store_people.success_by_company(tx, tenant.actor)})
 
 
 @routes.put(
@@ -438,7 +442,7 @@ async def list_applications(tenant: web.Tenant) -> web.Response:
 )
 async def put_application(tenant: web.Tenant, posting_id: UUID, body: Application) -> web.Response:
     async with tenant.transaction() as tx:
-        told = await people.put_application(
+        told = await store_people.put_application(
             tx, tenant.tenant_id, tenant.actor, posting_id, stage=body.stage, note=body.note, due=body.due
         )
         await tx.log("postings.apply", str(posting_id), {"stage": body.stage})
@@ -454,7 +458,7 @@ async def put_application(tenant: web.Tenant, posting_id: UUID, body: Applicatio
 )
 async def remove_application(tenant: web.Tenant, application_id: UUID) -> web.Response:
     async with tenant.transaction() as tx:
-        await people.remove_application(tx, tenant.actor, application_id)
+        await store_people.remove_application(tx, tenant.actor, application_id)
         await tx.log("postings.unsave", str(application_id))
     return web.Response(None, 204)
 
@@ -494,10 +498,10 @@ async def list_postings(
         since=since, as_of=as_of, duplicates=duplicates,
     )  # fmt: skip
     async with tenant.transaction() as tx:
-        wanted = people.as_condition(await people.get_preference(tx, tenant.actor)) if mine else {}
+        wanted = store_people.as_condition(await store_people.get_preference(tx, tenant.actor)) if mine else {}
         question = search.asked(query, preference=wanted)
         found = await search.find(tx, question, limit=limit, cursor=cursor, exact=exact)
-        told: dict[str, Any] = {"data": await requests.read_postings(tx, found.ids), "next_cursor": found.next_cursor}
+        told: dict[str, Any] = {"data": await service.read_postings(tx, found.ids), "next_cursor": found.next_cursor}
         told["has_more"] = found.next_cursor is not None
         if found.corrected is not None:
             told["corrected"] = {"q": found.corrected, "instead_of": q}
@@ -526,7 +530,7 @@ async def export(
     question = search.asked(search.Query(q=q, company=list(company), state=list(state), as_of=as_of))
     async with tenant.transaction() as tx:
         found = await search.find(tx, question, limit=_EVERYTHING, exact=True)
-        data = await requests.read_postings(tx, found.ids)
+        data = await service.read_postings(tx, found.ids)
     if form == "csv":
         return web.Response(report.as_csv(data), media_type="text/csv")
     return web.answer({"data": data})
@@ -535,7 +539,7 @@ async def export(
 @routes.get("/v1/postings/{posting_id}", operation_id="postings.get", summary="One posting", openapi_extra=READ)
 async def get(tenant: web.Tenant, posting_id: UUID) -> web.Response:
     async with tenant.transaction() as tx:
-        return web.answer(await requests.get_posting(tx, posting_id))
+        return web.answer(await service.get_posting(tx, posting_id))
 
 
 @routes.get(
@@ -546,7 +550,7 @@ async def get(tenant: web.Tenant, posting_id: UUID) -> web.Response:
 )
 async def versions(tenant: web.Tenant, posting_id: UUID) -> web.Response:
     async with tenant.transaction() as tx:
-        return web.answer({"data": await requests.list_versions(tx, posting_id)})
+        return web.answer({"data": await service.list_versions(tx, posting_id)})
 
 
 @routes.get(
@@ -562,4 +566,4 @@ async def diff(
     to: Number,
 ) -> web.Response:
     async with tenant.transaction() as tx:
-        return web.answer(await requests.diff_versions(tx, posting_id, before, to))
+        return web.answer(await service.diff_versions(tx, posting_id, before, to))

@@ -11,9 +11,9 @@ from uuid import UUID
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 from pydantic.dataclasses import dataclass as checked
 
+from leasehold import Transaction
 from leasehold.errors import BadInput
-from leasehold_packs.postings.statements import Statements
-from leasehold_packs.postings.vocabulary import WORD, nearest
+from leasehold_packs.postings.spelling import WORD, nearest
 
 MOST_LETTERS = 500
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
@@ -89,7 +89,7 @@ def asked(query: Query, *, only: list[UUID] | None = None, preference: dict[str,
 
 
 async def find(
-    tx: Statements, question: dict[str, Any], *, limit: int = 50, cursor: str | None = None, exact: bool = False
+    tx: Transaction, question: dict[str, Any], *, limit: int = 50, cursor: str | None = None, exact: bool = False
 ) -> Found:
     """The postings that answer a question. Unless ``exact``, its words are put right, and where there is no answer at
     all, titles that look like it are one.
@@ -117,7 +117,7 @@ def _may_be_alike(question: dict[str, Any]) -> bool:
     return "as_of" not in question and bool(WORD.search(q)) and not _OPERATOR.search(q)
 
 
-async def facets(tx: Statements, question: dict[str, Any]) -> dict[str, Any]:
+async def facets(tx: Transaction, question: dict[str, Any]) -> dict[str, Any]:
     """How many answer it, and how many of them each further choice would leave; ``at_least`` if there are more."""
     rows = await tx.fetch(
         "select name, value, n from leasehold_postings.count_postings($1, $2)", json.dumps(question), MOST_COUNTED + 1
@@ -131,7 +131,7 @@ async def facets(tx: Statements, question: dict[str, Any]) -> dict[str, Any]:
     return told
 
 
-async def correct(tx: Statements, q: str) -> str | None:
+async def correct(tx: Transaction, q: str) -> str | None:
     """The question with words that somebody writes instead of those that nobody does; None if there are none."""
     words = {word.lower() for word in WORD.findall(q) if len(word) >= _SHORTEST}
     if not words:

@@ -8,12 +8,12 @@ from urllib.parse import urlsplit
 from uuid import UUID
 
 from leasehold.errors import BadInput, Conflict, NotFound
-from leasehold_packs.postings import settling, vocabulary
+from leasehold_packs.postings import reconcile, spelling
 from leasehold_packs.postings.boards import BOARDS, PAGE, Address, Unsupported, recognise
 from leasehold_packs.postings.handlers import run_flow
-from leasehold_packs.postings.options import Options
+from leasehold_packs.postings.model import Options
 from leasehold_packs.postings.posting import compare
-from leasehold_packs.shown import shown
+from leasehold_packs.webfacts.redacted import shown
 
 if TYPE_CHECKING:
     from leasehold.web import Transaction
@@ -137,7 +137,7 @@ async def remove_source(tx: "Transaction", tenant: UUID, source_id: UUID) -> Non
         source_id,
     ):
         raise Conflict("a run asks this source now", hint="cancel the run first")
-    await vocabulary.forget(tx, tenant, source_id)
+    await spelling.forget(tx, tenant, source_id)
     await tx.execute("delete from leasehold_postings.source where source_id = $1", source_id)
 
 
@@ -148,7 +148,7 @@ async def decide(tx: "Transaction", tenant: UUID, source_id: UUID, *, close: boo
     if held is None:
         raise Conflict("no closings of this source wait for a decision")
     run_id = UUID(json.loads(held)["run_id"])
-    closed = await settling.close_held(tx, tenant, source_id, run_id) if close else 0
+    closed = await reconcile.close_held(tx, tenant, source_id, run_id) if close else 0
     await tx.execute("update leasehold_postings.posting set held = false where source_id = $1 and held", source_id)
     await tx.execute(
         "update leasehold_postings.source set held = null, problem = null, health = 'good' where source_id = $1",
@@ -206,8 +206,8 @@ async def get_run(tx: "Transaction", run_id: UUID) -> dict[str, Any]:
     )
     told = [_masked(_plain(one, "counts")) for one in sources]
     for one in told:
-        one["counts"] = {name: one["counts"][name] for name in settling.COUNTED if name in one["counts"]}
-    counts = {name: sum(one["counts"].get(name, 0) for one in told) for name in settling.COUNTED}
+        one["counts"] = {name: one["counts"][name] for name in reconcile.COUNTED if name in one["counts"]}
+    counts = {name: sum(one["counts"].get(name, 0) for one in told) for name in reconcile.COUNTED}
     return dict(row) | {"counts": counts, "sources": told}
 
 

@@ -6,7 +6,6 @@ from typing import Any
 from uuid import UUID
 
 from leasehold import Transaction
-from leasehold_packs.postings.statements import Statements
 
 #: Words as they are counted, and as a question is split: letters alone.
 WORD = re.compile(r"[^\W\d_]{3,40}")
@@ -23,7 +22,7 @@ async def update(tx: Transaction, tenant: UUID, rows: list[dict[str, Any]], befo
     await _add(tx, tenant, counts)
 
 
-async def forget(tx: Statements, tenant: UUID, source_id: UUID) -> None:
+async def forget(tx: Transaction, tenant: UUID, source_id: UUID) -> None:
     """The words of a source that goes away."""
     rows = await tx.fetch("select title, description from leasehold_postings.posting where source_id = $1", source_id)
     counts: Counter[str] = Counter()
@@ -32,7 +31,7 @@ async def forget(tx: Statements, tenant: UUID, source_id: UUID) -> None:
     await _add(tx, tenant, counts)
 
 
-async def _add(tx: Statements, tenant: UUID, counts: Counter[str]) -> None:
+async def _add(tx: Transaction, tenant: UUID, counts: Counter[str]) -> None:
     changed = sorted(word for word, n in counts.items() if n)  # in one order: two sources do not wait for each other
     await tx.execute(
         "insert into leasehold_postings.word as w (tenant_id, word, n)"

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from leasehold.errors import BadInput, Conflict, NotFound
 from leasehold_packs.postings import search
-from leasehold_packs.shown import shown
+from leasehold_packs.webfacts.redacted import shown
 
 if TYPE_CHECKING:
     from leasehold.web import Transaction

@@ -6,25 +6,25 @@ from typing import Any
 from uuid import UUID
 
 from leasehold import web
-from leasehold_packs import run_stream
-from leasehold_packs.postings import requests
+from leasehold_packs.postings import service
+from leasehold_packs.runs import stream
 
 #: Seconds between two looks.
 LOOK_SECONDS = 1.0
 
 
 def follow(tenant: Any, run_id: UUID, last_event_id: str | None) -> AsyncGenerator[web.Message, None]:
-    return run_stream.follow(partial(_look, tenant, run_id), last_event_id, what="run", every_s=LOOK_SECONDS)
+    return stream.follow(partial(_look, tenant, run_id), last_event_id, what="run", every_s=LOOK_SECONDS)
 
 
 async def is_over(tenant: Any, run_id: UUID, last_event_id: str | None) -> bool:
-    return await run_stream.is_over(partial(_look, tenant, run_id), last_event_id)
+    return await stream.is_over(partial(_look, tenant, run_id), last_event_id)
 
 
-async def _look(tenant: Any, run_id: UUID, after: int | None) -> run_stream.Looked:
+async def _look(tenant: Any, run_id: UUID, after: int | None) -> stream.Looked:
     async with tenant.transaction() as tx:
-        told = await requests.run_items(tx, run_id, after=after or 0)
-    return run_stream.Looked(
+        told = await service.run_items(tx, run_id, after=after or 0)
+    return stream.Looked(
         seq=told["seq"],
         running=told["state"] == "running",
         state=told,

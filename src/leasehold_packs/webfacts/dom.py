@@ -5,7 +5,7 @@ from functools import lru_cache
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from leasehold_packs.webfacts.tame import tame
+from leasehold_packs.webfacts.sanitize import tame
 
 _UNSEEN = ["script", "style", "noscript", "template", "svg", "iframe", "object", "head"]
 _MAX_NAME = 300

@@ -12,11 +12,11 @@ from decimal import Decimal
 from selectolax.lexbor import LexborHTMLParser
 
 from leasehold_packs.webfacts.availability import Availability, schema_availability
-from leasehold_packs.webfacts.candidates import Candidates
 from leasehold_packs.webfacts.currency import currency_code
 from leasehold_packs.webfacts.fact import Fact, T
 from leasehold_packs.webfacts.gtin import gtin_of
 from leasehold_packs.webfacts.money import Money, parse_number
+from leasehold_packs.webfacts.product_candidates import Candidates
 from leasehold_packs.webfacts.structured import Json, escaped, text_of
 
 MAX_OBJECTS = 50_000

@@ -11,7 +11,6 @@ import ada_url
 from selectolax.lexbor import LexborHTMLParser
 
 from leasehold_packs.webfacts.availability import Availability, schema_availability
-from leasehold_packs.webfacts.candidates import Candidates
 from leasehold_packs.webfacts.currency import currency_code, currency_of_host
 from leasehold_packs.webfacts.dom import flat, parse, path_of, visible_text
 from leasehold_packs.webfacts.dom_code import read_codes
@@ -23,6 +22,7 @@ from leasehold_packs.webfacts.gtin import gtin_of
 from leasehold_packs.webfacts.hydration import add_hydration
 from leasehold_packs.webfacts.money import Money, parse_number, parse_price
 from leasehold_packs.webfacts.offer import Offer
+from leasehold_packs.webfacts.product_candidates import Candidates
 from leasehold_packs.webfacts.schema_product import read_products
 from leasehold_packs.webfacts.selectors import select_first
 from leasehold_packs.webfacts.structured import read_structured

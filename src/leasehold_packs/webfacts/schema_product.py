@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import unquote
 
-from leasehold.outcomes import storable
+from leasehold.program.outcomes import storable
 from leasehold_packs.webfacts.availability import Availability, schema_availability
-from leasehold_packs.webfacts.candidates import Candidates
 from leasehold_packs.webfacts.currency import currency_code
 from leasehold_packs.webfacts.fact import Fact, T
 from leasehold_packs.webfacts.gtin import gtin_of
 from leasehold_packs.webfacts.money import Money, parse_number, parse_price
 from leasehold_packs.webfacts.offer import Offer
+from leasehold_packs.webfacts.product_candidates import Candidates
 from leasehold_packs.webfacts.shop_words import worded_availability
 from leasehold_packs.webfacts.structured import Json, Named, Node, Structured, escaped, text_of, values
 

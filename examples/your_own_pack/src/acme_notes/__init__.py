@@ -1,15 +1,13 @@
 """Notes of each tenant: a pack with one kind, one table, three routes, a page and a command."""
 
-from importlib.resources import files
+from leasehold.feature import Feature
 
-from acme_notes.handlers import app
-from leasehold.packs import Pack
-
-pack = Pack(
+feature = Feature(
     name="notes",
-    app=app,
-    migrations=files(__name__) / "migrations",
-    routes="acme_notes.routes:routes",
+    package=__name__,
+    kinds=("handlers:app",),
+    routes=("routes:routes",),
     addresses=("/n",),
-    pages="acme_notes.pages:pages",
+    pages=("pages:pages",),
+    commands={"notes": "commands:app"},
 )

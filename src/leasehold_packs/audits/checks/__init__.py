@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from leasehold_packs.audits.checks import content, data, fetching, head, images, indexing, languages, links, security
-from leasehold_packs.audits.seen import Seen
+from leasehold_packs.audits.crawled_page import Seen
 
 Evidence = dict[str, Any]
 PageCheck = Callable[[Seen], Iterator[Evidence]]

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from typing import Any
 
-from leasehold_packs.audits.checks.examples import some
-from leasehold_packs.audits.seen import Seen
+from leasehold_packs.audits.checks.evidence import some
+from leasehold_packs.audits.crawled_page import Seen
 from leasehold_packs.webfacts.structured import Json, values
 
 _PRICES = ("price", "lowPrice", "minPrice")

@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from leasehold_packs.audits.checks.examples import some
-from leasehold_packs.audits.seen import Seen
+from leasehold_packs.audits.checks.evidence import some
+from leasehold_packs.audits.crawled_page import Seen
 
 SLOW_MS = 800
 LARGE_BYTES = 2_000_000

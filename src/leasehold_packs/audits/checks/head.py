@@ -5,8 +5,8 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from leasehold_packs.audits.checks.examples import some
-from leasehold_packs.audits.seen import Seen
+from leasehold_packs.audits.checks.evidence import some
+from leasehold_packs.audits.crawled_page import Seen
 
 #: A browser looks so far for the charset before it guesses.
 CHARSET_BYTES = 1024

@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from leasehold_packs.audits.checks.examples import some
-from leasehold_packs.audits.seen import Seen
+from leasehold_packs.audits.checks.evidence import some
+from leasehold_packs.audits.crawled_page import Seen
 from leasehold_packs.webfacts.language import is_language
 
 _ABSOLUTE = re.compile(r"https?://", re.IGNORECASE)

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlsplit
 
-from leasehold_packs.audits.checks.examples import some
-from leasehold_packs.audits.seen import Seen
+from leasehold_packs.audits.checks.evidence import some
+from leasehold_packs.audits.crawled_page import Seen
 from leasehold_packs.webfacts.page import Link
 
 MOST_LINKS = 100

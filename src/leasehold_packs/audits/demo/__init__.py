@@ -6,9 +6,9 @@ from contextlib import asynccontextmanager
 from typing import Any
 from uuid import UUID
 
-from leasehold_packs.audits import requests
-from leasehold_packs.audits.options import Options
-from leasehold_packs.audits.site import MadeSite
+from leasehold_packs.audits import service, start_run
+from leasehold_packs.audits.demo.site import MadeSite
+from leasehold_packs.audits.model import Options
 
 _POLL_SECONDS = 0.2
 _HEADERS = (
@@ -78,10 +78,10 @@ async def run(access: Any, *, weeks: int, port: int, tell: Callable[[str], None]
 
 async def _audit(access: Any, url: str) -> dict[str, Any]:
     async with access.transaction() as tx:
-        asked = await requests.ask(tx, access.tenant_id, url, Options(), force=True)
+        asked = await start_run.ask(tx, access.tenant_id, url, Options(), force=True)
     while True:
         async with access.transaction() as tx:
-            now = await requests.get_run(tx, asked.run_id)
+            now = await service.get_run(tx, asked.run_id)
         if now["state"] != "running":
             return now
         await asyncio.sleep(_POLL_SECONDS)
@@ -92,8 +92,8 @@ async def _findings(
 ) -> dict[str, set[tuple[str, str]]]:
     """By state; fixed are those that the audit before still found."""
     async with access.transaction() as tx:
-        rows = await requests.list_findings(tx, run["site_id"])
-        compared = await requests.compare(tx, before, run["run_id"]) if before else {"fixed": []}
+        rows = await service.list_findings(tx, run["site_id"])
+        compared = await service.compare(tx, before, run["run_id"]) if before else {"fixed": []}
     found: dict[str, set[tuple[str, str]]] = {}
     told = [row for row in rows if row["state"] != "fixed"]
     for row in told + [one | {"state": "fixed"} for one in compared["fixed"]]:

@@ -24,9 +24,20 @@ create table pack.run (
   score       numeric(5, 2),
   report      jsonb,                   -- counts and the arithmetic of the score
   created_at  timestamptz not null default leasehold.now(),
-  finished_at timestamptz
+  finished_at timestamptz,
+  part        integer not null default 1,  -- one more each time a stopped run goes on
+  begun_at    timestamptz not null default leasehold.now(),  -- this part
+  seq         bigint not null default 0,   -- of its newest event
+  progress    integer not null default 0 check (progress between 0 and 100),
+  measured_at timestamptz,
+  reread_of   uuid references pack.run on delete cascade,  -- judged again are the pages of that run
+  settles     boolean not null default true,   -- whether findings follow it
+  is_full     boolean not null default false,  -- as many pages as were asked for are known
+  told        jsonb not null default '{}'      -- what the site as a whole answered
 );
+
 create index run_of_site on pack.run (tenant_id, site_id, created_at desc);
+
 create index run_by_request on pack.run (tenant_id, fingerprint, created_at desc);
 
 -- One row for each page that a run has heard of. Whoever inserts it fetches it.
@@ -56,8 +67,11 @@ create table pack.url (
   simhash     bigint,
   anchors     text[],
   problem     text,
+  lang        text,
+  has_icon    boolean,
   primary key (run_id, key)
 );
+
 create index url_waiting on pack.url (run_id) where state = 'queued';
 
 create table pack.link (
@@ -71,6 +85,7 @@ create table pack.link (
   nofollow  boolean not null,
   primary key (run_id, from_key, n)
 );
+
 create index link_to on pack.link (run_id, to_key);
 
 create table pack.alternate (
@@ -109,57 +124,61 @@ create table pack.finding (
   primary key (site_id, check_id, key)
 );
 
--- Tell a run of pages. Returns those that are to be fetched: new ones within the limits of the run. A page that was beyond the
--- limits and is now found by a shorter way is fetched after all.
-create function pack.add_urls(p_run uuid, p_keys bytea[], p_urls text[], p_depth integer, p_source text)
-returns table (key bytea, url text)
-language plpgsql
-set search_path = pg_catalog, pg_temp
-as $$
-#variable_conflict use_column
-declare
-  v_run  pack.run;
-  v_room integer;
-begin
-  select * into v_run from pack.run where run_id = p_run;
-  if v_run.state <> 'running' then
-    return;
-  end if;
-  v_room := case when p_depth > (v_run.options ->> 'max_depth')::integer then 0 else (v_run.options ->> 'max_pages')::integer - (
-    select count(*) from pack.url u where u.run_id = p_run and u.state <> 'left'
-  ) end;
-  return query
-    with asked as (
-      select distinct on (a.key) a.key, a.url from unnest(p_keys, p_urls) a(key, url) order by a.key, a.url
-    ),
-    numbered as (
-      select a.key, a.url, row_number() over (order by a.key) as n
-      from asked a where not exists (select from pack.url u where u.run_id = p_run and u.key = a.key and u.state <> 'left')
-    ),
-    told as (
-      insert into pack.url (run_id, key, tenant_id, url, depth, source, in_sitemap, state)
-      select p_run, n.key, v_run.tenant_id, n.url, p_depth, p_source, p_source = 'sitemap', case when n.n <= v_room then 'queued' else 'left' end
-      from numbered n
-      on conflict (run_id, key) do update set state = 'queued', depth = excluded.depth
-      where url.state = 'left' and excluded.state = 'queued'
-      returning url.key, url.url, url.state
-    )
-    select t.key, t.url from told t where t.state = 'queued';
-  update pack.url u set in_sitemap = true
-  where p_source = 'sitemap' and u.run_id = p_run and u.key = any(p_keys) and not u.in_sitemap;
-end
-$$;
-grant execute on function pack.add_urls(uuid, bytea[], text[], integer, text) to leasehold_worker;
+-- What happened in a run. Numbers are given under the lock of its row: whoever has seen one has seen all before it.
+create table pack.event (
+  run_id    uuid not null references pack.run on delete cascade,
+  seq       bigint not null,
+  tenant_id uuid not null,
+  part      integer not null,
+  type      text not null check (type in ('status_changed', 'step_started', 'step_done', 'warning', 'error', 'metric')),
+  step      text,
+  message   text not null,
+  data      jsonb,
+  progress  integer not null,
+  at        timestamptz not null default leasehold.now(),
+  primary key (run_id, seq)
+);
 
--- The state of the run for everybody who may act on it; false when it was over already.
-create function pack.stop_run(p_run uuid, p_state text, p_reason text) returns boolean
-language sql
-set search_path = pg_catalog, pg_temp
-as $$
-  with stopped as (
-    update pack.run set state = p_state, reason = p_reason, finished_at = leasehold.now()
-    where run_id = p_run and state = 'running' returning 1
-  )
-  select exists (select from stopped)
-$$;
-grant execute on function pack.stop_run(uuid, text, text) to leasehold_worker, leasehold_api;
+-- Pages of other sites that links lead to: asked for once a day, whichever runs meet them.
+create table pack.outside (
+  tenant_id  uuid not null,
+  key        bytea not null,
+  url        text not null,
+  asked_by   uuid not null,            -- the run whose job it is
+  status     integer,
+  problem    text,
+  checked_at timestamptz,
+  is_image   boolean not null default false,
+  size       bigint,
+  primary key (tenant_id, key)
+);
+
+create index outside_of_run on pack.outside (asked_by) where checked_at is null;
+
+create table pack.outside_link (
+  run_id    uuid not null references pack.run on delete cascade,
+  from_key  bytea not null,
+  n         integer not null,
+  tenant_id uuid not null,
+  to_key    bytea not null,
+  words     text,
+  primary key (run_id, from_key, n)
+);
+
+-- Images are asked for as pages of other sites are: only whether they are there, and how large.
+create table pack.image (
+  run_id    uuid not null references pack.run on delete cascade,
+  from_key  bytea not null,
+  n         integer not null,
+  tenant_id uuid not null,
+  to_key    bytea not null,
+  primary key (run_id, from_key, n)
+);
+
+-- How many a tenant may have.
+insert into leasehold.quota (what, most) values
+  ('audits.sites', 500)
+on conflict do nothing;
+
+create trigger quota after insert on pack.site referencing new table as made
+  for each statement execute function leasehold.enforce_quota('audits.sites');

@@ -1,16 +1,7 @@
--- Whether search engines list a page under its own address: what is wrong with how it is found means nothing otherwise.
-create function pack.is_listed(p_url pack.url) returns boolean
-language sql immutable
-set search_path = pg_catalog, pg_temp
-as $$
-  select coalesce(p_url.state = 'fetched' and p_url.indexable and coalesce(p_url.canonical, p_url.key) = p_url.key, false)
-$$;
-
 -- Pages that say the same. What a page says is hashed as text: a cast to bytea reads a backslash as an escape.
-
-create function pack.note_duplicates(p_run uuid, p_severity jsonb) returns integer
+-- for: worker
+create or replace function pack.note_duplicates(p_run uuid, p_severity jsonb) returns integer
 language sql
-set search_path = pg_catalog, pg_temp
 set enable_nestloop = off
 as $$
   with
@@ -58,5 +49,3 @@ as $$
   )
   select count(*)::integer from noted
 $$;
-
-grant execute on function pack.is_listed(pack.url), pack.note_duplicates(uuid, jsonb) to leasehold_worker;

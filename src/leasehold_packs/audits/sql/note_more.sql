@@ -1,8 +1,8 @@
 -- Issues of the site as a whole (p_root is its first page), of images, and of languages that do not agree. What a page says of
 -- its translations counts only if search engines list it under its own address.
+-- for: worker
 create or replace function pack.note_more(p_run uuid, p_root bytea, p_severity jsonb) returns void
 language sql
-set search_path = pg_catalog, pg_temp
 set enable_nestloop = off
 as $$
   with found (check_id, key, evidence) as (

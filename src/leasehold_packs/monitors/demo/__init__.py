@@ -5,10 +5,10 @@ from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 from uuid import UUID
 
-from leasehold_packs.monitors import arranging, requests
-from leasehold_packs.monitors.options import Search, Settings
-from leasehold_packs.monitors.shop import Shop
-from leasehold_packs.monitors.shop_server import serving
+from leasehold_packs.monitors import service, site_setup
+from leasehold_packs.monitors.demo.server import serving
+from leasehold_packs.monitors.demo.shop import Shop
+from leasehold_packs.monitors.model import Search, Settings
 
 _POLL_SECONDS = 0.2
 T = TypeVar("T")
@@ -25,43 +25,43 @@ async def run(access: Any, *, days: int, items: int, port: int, tell: Callable[[
             results = ", ".join(f"{n} {name}" for name, n in ended["counts"]["results"].items())
             tell(f"day {day}: {results or 'nothing to check'}")
             async with access.transaction() as tx:
-                changes = await requests.list_changes(tx, site_id=site_id, since=ended["started_at"], told=True)
+                changes = await service.list_changes(tx, site_id=site_id, since=ended["started_at"], told=True)
             for change in reversed(changes):
                 tell(f"  {change['name']}: {_words(change['before'])} → {_words(change['after'])}")
 
 
 async def _site(access: Any, url: str) -> UUID:
     async with access.transaction() as tx:
-        site = await requests.put_site(tx, access.tenant_id, url, Settings(spread_minutes=0, requests_per_minute=600))
-    await arranging.arrange(access.client, site)
+        site = await service.put_site(tx, access.tenant_id, url, Settings(spread_minutes=0, requests_per_minute=600))
+    await site_setup.arrange(access.client, site)
     return UUID(str(site["site_id"]))
 
 
 async def _approve(access: Any, site_id: UUID) -> int:
     """Look for products, and watch whatever looks like one; how many are new."""
     async with access.transaction() as tx:
-        search_id = await requests.search(tx, access.tenant_id, site_id, Search())
+        search_id = await service.search(tx, access.tenant_id, site_id, Search())
 
     async def ended() -> bool:
         async with access.transaction() as tx:
-            searches = await requests.list_searches(tx, site_id)
+            searches = await service.list_searches(tx, site_id)
         return any(one["search_id"] == search_id and one["finished_at"] for one in searches)
 
     await _until(ended)
     async with access.transaction() as tx:
-        found: int = await requests.decide(tx, access.tenant_id, site_id, approve=True, by=access.actor)
+        found: int = await service.decide(tx, access.tenant_id, site_id, approve=True, by=access.actor)
     return found
 
 
 async def _crawl(access: Any, site_id: UUID) -> dict[str, Any]:
     """Check all products once; one that is under way already is the one."""
     async with access.transaction() as tx:
-        before = {one["run_id"] for one in await requests.list_runs(tx, site_id) if one["finished_at"]}
-        await requests.crawl(tx, site_id)
+        before = {one["run_id"] for one in await service.list_runs(tx, site_id) if one["finished_at"]}
+        await service.crawl(tx, site_id)
 
     async def ended() -> dict[str, Any] | None:
         async with access.transaction() as tx:
-            runs = await requests.list_runs(tx, site_id)
+            runs = await service.list_runs(tx, site_id)
         return next((one for one in runs if one["run_id"] not in before and one["finished_at"]), None)
 
     return await _until(ended)

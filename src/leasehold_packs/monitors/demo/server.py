@@ -5,7 +5,7 @@ import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
-from leasehold_packs.monitors.shop import Shop
+from leasehold_packs.monitors.demo.shop import Shop
 
 
 async def serve(shop: Shop, *, port: int, seconds_per_day: float) -> None:

@@ -57,7 +57,9 @@ create table pack.product (
   created_at    timestamptz not null default leasehold.now(),
   unique (site_id, key)
 );
+
 create index product_by_group on pack.product (group_id) where group_id is not null;
+
 create index product_by_brand on pack.product (tenant_id, lower(brand));
 
 -- One way to buy a product, and what it costs now. Amounts in different currencies are never compared.
@@ -117,14 +119,17 @@ create table pack.change (
   at          timestamptz not null default leasehold.now(),
   decided_at  timestamptz
 );
+
 create index change_newest on pack.change (tenant_id, at desc, change_id desc);
+
 create unique index change_pending on pack.change (product_id, variant, kind) where state = 'pending';
 
 create table pack.rule (
   rule_id    uuid primary key default gen_random_uuid(),
   tenant_id  uuid not null,
   name       text not null,
-  condition  text not null check (condition in ('percent', 'absolute', 'target', 'back_in_stock', 'new_low')),
+  condition  text not null
+    check (condition in ('percent', 'absolute', 'target', 'back_in_stock', 'new_low', 'undercut')),
   value      numeric(20, 6),
   currency   char(3),
   direction  text not null default 'both' check (direction in ('both', 'down', 'up')),
@@ -135,7 +140,10 @@ create table pack.rule (
   paused     boolean not null default false,
   created_at timestamptz not null default leasehold.now(),
   check ((condition in ('percent', 'absolute', 'target')) = (value is not null)),
-  check ((condition in ('absolute', 'target')) = (currency is not null))
+  check ((condition in ('absolute', 'target')) = (currency is not null)),
+  -- One that tells when somebody sells a thing for less: its scope says which products are one's own.
+  constraint rule_undercut_check
+    check (condition <> 'undercut' or num_nonnulls(site_id, product_id, tag, brand) > 0)
 );
 
 create table pack.alert (
@@ -157,6 +165,7 @@ create table pack.run (
   started_at  timestamptz not null default leasehold.now(),
   finished_at timestamptz
 );
+
 create index run_of_site on pack.run (site_id, started_at desc);
 
 -- One row for each time that a page was asked for.
@@ -174,7 +183,9 @@ create table pack.visit (
   problem    text,
   primary key (visit_id, at)
 ) partition by range (at);
+
 create index visit_of_site on pack.visit (site_id, at);
+
 create index visit_of_run on pack.visit (run_id) where run_id is not null;
 
 -- Never deleted: what is left of history when its rows are gone.
@@ -191,109 +202,65 @@ create table pack.daily (
   primary key (offer_id, day, currency)
 );
 
-create table pack.monthly (
-  offer_id  uuid not null,
-  month     date not null,
-  currency  char(3) not null,
-  tenant_id uuid not null,
-  low       numeric(20, 6) not null,
-  high      numeric(20, 6) not null,
-  average   numeric(20, 6) not null,   -- of the days' closing prices
-  changes   integer not null,
-  days      integer not null,
-  primary key (offer_id, month, currency)
-);
-
 create table pack.observation_default partition of pack.observation default;
+
 create table pack.visit_default partition of pack.visit default;
 
--- The partitions of this month and so many to come. Months begin at midnight UTC, so that none overlaps or leaves a gap.
--- A month that was late has rows in the default partition: they are moved.
-create function pack.make_partitions(p_ahead integer default 3) returns integer
-language plpgsql security definer
-set search_path = pg_catalog, pg_temp set timezone = 'UTC'
-as $$
-declare
-  v_month timestamptz;
-  v_table text;
-  v_name  text;
-  v_made  integer := 0;
-begin
-  for v_table, v_month in
-    select t, date_trunc('month', leasehold.now()) + make_interval(months => n)
-    from unnest(array['observation', 'visit']) t, generate_series(0, least(greatest(p_ahead, 0), 24)) n
-  loop
-    v_name := v_table || to_char(v_month, '_YYYYMM');
-    continue when to_regclass('pack.' || v_name) is not null;
-    perform pg_advisory_xact_lock(hashtextextended('pack.make_partitions', 0));
-    continue when to_regclass('pack.' || v_name) is not null;
-    execute format('create table pack.%I (like pack.%I including all)', v_name, v_table);
-    execute format(
-      'with late as (delete from pack.%I where at >= %L and at < %L returning *) insert into pack.%I select * from late',
-      v_table || '_default', v_month, v_month + interval '1 month', v_name);
-    execute format(
-      'alter table pack.%I attach partition pack.%I for values from (%L) to (%L)',
-      v_table, v_name, v_month, v_month + interval '1 month');
-    v_made := v_made + 1;
-  end loop;
-  return v_made;
-end
-$$;
-revoke all on function pack.make_partitions(integer) from public;
-grant execute on function pack.make_partitions(integer) to leasehold_worker;
-select pack.make_partitions();
+-- Finding products: a search looks at pages, what looks like a product becomes a candidate, and a person decides.
 
--- Drop what is left of past months when no tenant has a row in it any more. Nobody's rows are ever touched.
-create function pack.drop_empty_partitions() returns integer
-language plpgsql security definer
-set search_path = pg_catalog, pg_temp set timezone = 'UTC' set lock_timeout = '2s'
-as $$
-declare
-  v_name    text;
-  v_rows    boolean;
-  v_dropped integer := 0;
-begin
-  for v_name in
-    select c.relname from pg_inherits i join pg_class c on c.oid = i.inhrelid
-    where i.inhparent in ('pack.observation'::regclass, 'pack.visit'::regclass)
-      and c.relname ~ '_\d{6}$'
-      and right(c.relname, 6) < to_char(leasehold.now(), 'YYYYMM')
-  loop
-    execute format('lock table pack.%I in access exclusive mode', v_name);
-    execute format('select exists (select from pack.%I)', v_name) into v_rows;
-    if not v_rows then
-      execute format('drop table pack.%I', v_name);
-      v_dropped := v_dropped + 1;
-    end if;
-  end loop;
-  return v_dropped;
-exception when lock_not_available then
-  return 0;  -- the next time
-end
-$$;
-revoke all on function pack.drop_empty_partitions() from public;
-grant execute on function pack.drop_empty_partitions() to leasehold_worker;
+create table pack.search (
+  search_id   uuid primary key default gen_random_uuid(),
+  tenant_id   uuid not null,
+  site_id     uuid not null references pack.site on delete cascade,
+  options     jsonb not null,
+  flow_id     uuid,
+  counts      jsonb,                   -- when it has ended: pages by what they were
+  created_at  timestamptz not null default leasehold.now(),
+  finished_at timestamptz
+);
 
--- Put a product beside those of other sites that are the same thing: by GTIN, written with fourteen digits, else by the maker's
--- own number together with the brand.
-create function pack.join_group(p_product uuid) returns uuid
-language sql
-set search_path = pg_catalog, pg_temp
-as $$
-  with known as (
-    select product_id, tenant_id, name, case
-      when gtin is not null then 'gtin:' || lpad(gtin, 14, '0')
-      when mpn is not null and brand is not null then
-        'mpn:' || lower(regexp_replace(brand, '\s', '', 'g')) || ':' || lower(regexp_replace(mpn, '[\s-]', '', 'g'))
-    end as match
-    from pack.product where product_id = p_product and group_id is null
-  ),
-  joined as (
-    insert into pack.product_group as g (tenant_id, match, name)
-    select tenant_id, match, name from known where match is not null
-    on conflict (tenant_id, match) do update set name = coalesce(g.name, excluded.name)
-    returning group_id
-  )
-  update pack.product p set group_id = j.group_id from joined j where p.product_id = p_product returning j.group_id
-$$;
-grant execute on function pack.join_group(uuid) to leasehold_worker, leasehold_api;
+create index search_of_site on pack.search (site_id, created_at desc);
+
+-- One row for each page that a search has heard of. Whoever inserts it looks at it.
+create table pack.page (
+  search_id uuid not null references pack.search on delete cascade,
+  key       bytea not null,
+  tenant_id uuid not null,
+  url       text not null,
+  depth     integer not null,
+  state     text not null default 'queued' check (state in ('queued', 'product', 'other', 'failed', 'blocked', 'left')),
+  primary key (search_id, key)
+);
+
+create table pack.candidate (
+  candidate_id uuid primary key default gen_random_uuid(),
+  tenant_id    uuid not null,
+  site_id      uuid not null references pack.site on delete cascade,
+  key          bytea not null,
+  url          text not null,
+  guess        jsonb not null,         -- name, price, image, and how they were read
+  confidence   real not null,
+  state        text not null default 'proposed' check (state in ('proposed', 'approved', 'rejected')),
+  decided_by   text,
+  decided_at   timestamptz,
+  created_at   timestamptz not null default leasehold.now(),
+  unique (site_id, key)
+);
+
+create index candidate_proposed on pack.candidate (site_id, confidence desc) where state = 'proposed';
+
+-- How many a tenant may have.
+insert into leasehold.quota (what, most) values
+  ('monitors.sites', 200),
+  ('monitors.products', 50000),
+  ('monitors.rules', 1000)
+on conflict do nothing;
+
+create trigger quota after insert on pack.site referencing new table as made
+  for each statement execute function leasehold.enforce_quota('monitors.sites');
+
+create trigger quota after insert on pack.product referencing new table as made
+  for each statement execute function leasehold.enforce_quota('monitors.products');
+
+create trigger quota after insert on pack.rule referencing new table as made
+  for each statement execute function leasehold.enforce_quota('monitors.rules');

@@ -6,11 +6,12 @@ from random import randrange
 from typing import Any
 from uuid import UUID
 
-from leasehold_packs.passports import maker, store_facts, store_keys, store_versions
+from leasehold_packs.passports import store_facts, store_keys, store_versions
 from leasehold_packs.passports.attributes import Category, Reader, battery_pass_rules, completeness
-from leasehold_packs.passports.desk import ask_for_version, send_document, state_fact, wait_for
-from leasehold_packs.passports.many import request_bulk, wait_for_bulk
+from leasehold_packs.passports.demo import sample_maker
+from leasehold_packs.passports.handlers_bulk import request_bulk, wait_for_bulk
 from leasehold_packs.passports.rules import package
+from leasehold_packs.passports.service import ask_for_version, send_document, state_fact, wait_for
 from leasehold_packs.passports.store import fact_of
 from leasehold_packs.passports.store_facts import Delivered
 from leasehold_packs.passports.store_versions import Order
@@ -25,7 +26,7 @@ async def run(access: Any, *, batteries: int, host: str | None, tell: Callable[[
     async with access.transaction() as tx:
         await _issuer(tx, host, development=access.is_development)
         package = await _rules(tx, access.actor)
-        gtin = maker.gtin(seed)
+        gtin = sample_maker.gtin(seed)
         model = await store_facts.add_passport(
             tx, name="Made-up battery M1", category=Category.LMT, gtin=gtin, serial="", model_id=None
         )
@@ -60,9 +61,9 @@ async def _rules(tx: Any, author: str) -> UUID:
 
 async def _send(access: Any, model: UUID, seed: int, tell: Callable[[str], None]) -> None:
     """In UTF-16, as real documents come, and with one fact that a person then corrects."""
-    document = maker.document(Category.LMT, seed)
+    document = sample_maker.document(Category.LMT, seed)
     document["generalProductInformation"]["batteryMass"] = "not weighed"
-    raw = maker.as_json(document).decode().encode("utf-16")
+    raw = sample_maker.as_json(document).decode().encode("utf-16")
     about = {"name": "datasheet.json", "role": "facts", "media_type": "application/json", "author": access.actor}
     async with access.transaction() as tx:
         asked = await send_document(tx, model, Delivered(raw=raw, **about))
@@ -97,7 +98,7 @@ async def _bulk(
     order = Order(package_id=package, issued_at=datetime.now(UTC), activate=True, author=access.actor)
     about = {"name": "serials.csv", "role": "sheet", "media_type": "text/csv", "author": access.actor}
     async with access.transaction() as tx:
-        sheet = await send_document(tx, model, Delivered(raw=maker.sheet(batteries, seed), **about))
+        sheet = await send_document(tx, model, Delivered(raw=sample_maker.sheet(batteries, seed), **about))
         bulk_id = await request_bulk(tx, model, sheet.id, order)
     counts = await wait_for_bulk(access, bulk_id, seconds=_PATIENCE_SECONDS)
     tell(f"batteries   {counts.get('active', 0)} passports of single batteries are active")

@@ -7,8 +7,8 @@ from typing import Any, Protocol
 from urllib.parse import quote
 
 from leasehold.errors import LeaseholdError
+from leasehold_packs.postings.html_text import short
 from leasehold_packs.postings.posting import Posting
-from leasehold_packs.postings.wording import short
 
 
 class Unreadable(LeaseholdError):

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 from typing import Any
 
-from leasehold_packs.postings import pay, wording
+from leasehold_packs.postings import html_text, pay
 from leasehold_packs.postings.boards.address import (
     Address,
     Listing,
@@ -15,9 +15,9 @@ from leasehold_packs.postings.boards.address import (
     places,
     read_json,
 )
+from leasehold_packs.postings.html_text import short
 from leasehold_packs.postings.pay import Salary
 from leasehold_packs.postings.posting import Posting
-from leasehold_packs.postings.wording import short
 
 
 class Whole:
@@ -66,7 +66,7 @@ class Greenhouse(Whole):
             posted_at=short(job.get("first_published")),
             valid_through=short(job.get("application_deadline")),
             language=short(job.get("language")),
-            description=None if job.get("content") is None else wording.from_escaped(str(job["content"])),
+            description=None if job.get("content") is None else html_text.from_escaped(str(job["content"])),
             salary=_greenhouse_pay(job),
             mark=short(job.get("updated_at")),
         )
@@ -114,7 +114,7 @@ class Lever(Whole):
         ]
         opening = job.get("description") or f"{job.get('opening') or ''}{job.get('descriptionBody') or ''}"
         whole = "\n".join(map(str, (opening, *sections, job.get("additional") or "")))
-        return wording.from_html(whole) or wording.plain(short(job.get("descriptionPlain"), wording.MOST)) or None
+        return html_text.from_html(whole) or html_text.plain(short(job.get("descriptionPlain"), html_text.MOST)) or None
 
 
 class Ashby(Whole):
@@ -146,8 +146,8 @@ class Ashby(Whole):
             department=joined(job.get("department"), job.get("team")),
             salary=_ashby_pay(job.get("compensation")),
             posted_at=short(job.get("publishedAt")),
-            description=wording.from_html(job.get("descriptionHtml"))
-            or wording.plain(job.get("descriptionPlain"))
+            description=html_text.from_html(job.get("descriptionHtml"))
+            or html_text.plain(job.get("descriptionPlain"))
             or None,
             mark=short(job.get("updatedAt")),
         )
@@ -189,7 +189,7 @@ class Recruitee(Whole):
             ),
             posted_at=short(job.get("published_at")),
             valid_through=short(job.get("close_at")),
-            description=wording.from_html(text) or None,
+            description=html_text.from_html(text) or None,
             mark=short(job.get("updated_at")),
         )
 
@@ -233,7 +233,7 @@ class Workable(Whole):
             department=short(job.get("department")),
             requisition=short(job.get("code")),
             posted_at=short(job.get("published_on")),
-            description=wording.from_html(job.get("description")) or None,
+            description=html_text.from_html(job.get("description")) or None,
         )
 
 

@@ -7,7 +7,7 @@ from urllib.parse import quote, urljoin
 
 from lxml import etree
 
-from leasehold_packs.postings import wording
+from leasehold_packs.postings import html_text
 from leasehold_packs.postings.boards.address import (
     Address,
     Listing,
@@ -22,8 +22,8 @@ from leasehold_packs.postings.boards.address import (
 )
 from leasehold_packs.postings.boards.hosted import Whole
 from leasehold_packs.postings.boards.schema import posting_of
+from leasehold_packs.postings.html_text import short
 from leasehold_packs.postings.posting import Posting
-from leasehold_packs.postings.wording import short
 
 _WORKDAY_PAGE = 20
 _SMART_PAGE = 100
@@ -81,7 +81,7 @@ class Workday:
             requisition=short(job.get("jobReqId")),
             posted_at=short(job.get("startDate")),
             valid_through=short(job.get("endDate")),
-            description=wording.from_html(job.get("jobDescription")),
+            description=html_text.from_html(job.get("jobDescription")),
         )
 
     def _posting(self, job: dict[str, Any], address: Address) -> Posting | None:
@@ -145,7 +145,7 @@ class SmartRecruiters:
             for one in (sections.values() if isinstance(sections, dict) else ())
         ]
         return posting.with_detail(found).with_detail(
-            Posting(external_id="", url="", title=found.title, description=wording.from_html("\n".join(texts)))
+            Posting(external_id="", url="", title=found.title, description=html_text.from_html("\n".join(texts)))
         )
 
     def _posting(self, job: dict[str, Any], address: Address) -> Posting | None:
@@ -214,7 +214,7 @@ class Personio(Whole):
             level=short(job.findtext("seniority")),
             department=short(job.findtext("department")),
             posted_at=short(job.findtext("createdAt")),
-            description=wording.from_html("\n".join(texts)) or None,
+            description=html_text.from_html("\n".join(texts)) or None,
         )
 
 
@@ -246,7 +246,9 @@ class Teamtailor(Whole):
             url=url,
             title=title,
             posted_at=short(job.get("date_published")),
-            description=wording.from_html(job.get("content_html")) or wording.plain(job.get("content_text")) or None,
+            description=html_text.from_html(job.get("content_html"))
+            or html_text.plain(job.get("content_text"))
+            or None,
             mark=short(job.get("date_modified")),
         )
         return ours.with_detail(told) if told else ours

@@ -10,10 +10,10 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from leasehold.errors import BadInput
-from leasehold_packs.postings import pay, wording
+from leasehold_packs.postings import html_text, pay
 from leasehold_packs.postings.boards.address import Address, Listing, Request, Unreadable, joined, part, places
+from leasehold_packs.postings.html_text import short
 from leasehold_packs.postings.posting import Posting
-from leasehold_packs.postings.wording import short
 from leasehold_packs.webfacts.decode import decode
 from leasehold_packs.webfacts.page import Page, read_page
 from leasehold_packs.webfacts.structured import Node, read_structured, text_of, values
@@ -60,7 +60,7 @@ class CompanyPage:
             raise Unreadable("the page has no text without its scripts", hint="no board behind it is known either")
         title = next((heading.text for heading in page.headings if heading.level == 1 and heading.text), posting.title)
         return posting.with_detail(
-            Posting(external_id="", url="", title=short(title) or posting.title, description=wording.plain(page.text))
+            Posting(external_id="", url="", title=short(title) or posting.title, description=html_text.plain(page.text))
         )
 
 
@@ -91,7 +91,7 @@ def posting_of(told: dict[str, Any], *, url: str) -> Posting | None:
         salary=_pay(told.get("baseSalary")),
         posted_at=text_of(told.get("datePosted")),
         valid_through=text_of(told.get("validThrough")),
-        description=wording.from_html(str(told["description"])) if told.get("description") else None,
+        description=html_text.from_html(str(told["description"])) if told.get("description") else None,
     )
 
 
