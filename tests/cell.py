@@ -13,15 +13,18 @@ from uuid import UUID
 
 import asyncpg
 
-from leasehold.engine import migrate
-from leasehold.engine.database import Database, Role, Target
-from leasehold.packs import Pack
+from leasehold.database import migrate
+from leasehold.database.database import Database, Role, Target
+from leasehold.feature import Feature
+from leasehold.plugins.discovery import files_of
 from leasehold.postgres import Home, Server, ephemeral_home
 from leasehold.testing.databases import Databases, administer, enable_reset
+from tests.connections import KEPT
 
 T = TypeVar("T")
 
-# In test databases only: look at and change what no role may see, and move the engine's clock. The connection stays
+# In test databases only: look at and change what no role may see, and move the engine's clock. The
+# connection stays
 # the operator's; the functions belong to the owner.
 _TENANT_A = UUID("0190a000-0000-7000-8000-00000000000a")
 _TENANT_B = UUID("0190b000-0000-7000-8000-00000000000b")
@@ -106,11 +109,11 @@ class Cluster:
         """A database like the template: a new one, or one that another test has given back."""
         return Cell(cluster=self, name=await self.databases.take(), is_given_back=True)
 
-    async def with_packs(self, packs: Sequence[Pack]) -> "Cluster":
+    async def with_packs(self, packs: Sequence[Feature]) -> "Cluster":
         """The same server with a template that has the tables of these packs as well."""
         template = f"{self.template}_packs_{uuid.uuid4().hex[:12]}"
         await administer(self.admin_url, f'create database "{template}" template "{self.template}" strategy file_copy')
-        await migrate.migrate(self.url(template), packs=[pack.files for pack in packs])
+        await migrate.migrate(self.url(template), packs=[files_of(pack) for pack in packs])
         await enable_reset(self.url(template))
         return replace(self, template=template)
 
@@ -216,4 +219,5 @@ class Cell:
 
     async def give_back(self) -> None:
         """Ends what still uses the database, and lets another test have it."""
-        await self.cluster.databases.give_back(self.name)
+        if not await self.cluster.databases.give_back(self.name, spare=KEPT.pids(self.name)):
+            KEPT.drop(self.name)

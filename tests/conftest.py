@@ -4,18 +4,30 @@ Everything but the making of databases connects as api, worker, operator or read
 the run fails if anybody else was there.
 """
 
+import asyncio
+import gc
 import os
 import re
 from collections.abc import AsyncIterator, Generator, Iterator
+from collections.abc import Set as AbstractSet
 from pathlib import Path
 
 import pytest
+import pytest_asyncio
 
-from leasehold.engine.database import Database, Role
+from leasehold.database.database import Database, Role
 from leasehold.postgres import Binaries, Home, Server, ephemeral_home, find_binaries
 from leasehold.settings import Settings
-from leasehold.testing.server import apart
+from leasehold.testing import Kit
+from leasehold.testing.guardian import make_template
+from leasehold.testing.server import TemplateServer, apart
 from tests.cell import Cell, Cluster
+from tests.connections import KEPT, Kept
+
+#: How the name of a database begins whose users log in as its administrator.
+OF_ADMINISTRATORS = "of_administrators_"
+LOOP: list[asyncio.AbstractEventLoop] = []  # that of the session
+TASKS = pytest.StashKey[AbstractSet[object]]()
 
 pytest_plugins = ["tests.reporting"]
 
@@ -24,6 +36,13 @@ def pytest_configure(config: pytest.Config) -> None:
     kept = ("LEASEHOLD_PG_BIN", "LEASEHOLD_CORPORA")
     for name in [name for name in os.environ if name.startswith("LEASEHOLD_") and name not in kept]:
         del os.environ[name]  # a developer's own settings are no part of a test
+
+
+def pytest_collection_finish() -> None:
+    """What is imported by now stays: there is no reason to search it for cycles again and again."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(10_000)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -36,6 +55,33 @@ def pytest_runtest_makereport(
         report.outcome = "failed"
         report.longrepr = f"skipped, and CI=true: {report.longrepr}"
     return report
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session", autouse=True)
+async def _loop() -> AsyncIterator[None]:
+    """All tests have one loop: connections belong to it, and a loop costs a test a millisecond."""
+    LOOP.append(asyncio.get_running_loop())
+    yield
+    LOOP.clear()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
+    item.stash[TASKS] = asyncio.all_tasks(LOOP[0])
+    return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item: pytest.Item) -> Generator[None, object, object]:
+    """What a test has begun in the loop ends with it, but for the server of the tests of pages."""
+    result = yield
+    if LOOP and TASKS in item.stash and "here" not in getattr(item, "fixturenames", ()):
+        for _ in range(20):
+            if not (left := asyncio.all_tasks(LOOP[0]) - item.stash[TASKS]):
+                return result
+            LOOP[0].run_until_complete(asyncio.sleep(0.005))
+        pytest.fail(f"tasks that outlive the test: {left}")
+    return result
 
 
 @pytest.fixture(scope="session")
@@ -70,19 +116,48 @@ def _options(binaries: Binaries) -> dict[str, str]:
 
 
 def _strangers(log: str) -> set[tuple[str, str]]:
-    seen = set(re.findall(r"connection authorized: user=(\S+) database=\S+(?: application_name=(\S+))?", log))
+    line = rf"connection authorized: user=(\S+) database=(?!{OF_ADMINISTRATORS})\S+(?: application_name=(\S+))?"
+    seen = set(re.findall(line, log))
     roles = {f"leasehold_{role}" for role in Role}
     return {(user, program) for user, program in seen if user not in roles and program != "leasehold-migrate"}
 
 
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def kept_connections() -> AsyncIterator[Kept]:
+    """Connections stay open from test to test."""
+    with KEPT.installed():
+        yield KEPT
+
+
 @pytest.fixture
-async def cell(cluster: Cluster) -> AsyncIterator[Cell]:
+async def cell(cluster: Cluster, kept_connections: Kept) -> AsyncIterator[Cell]:
     """A database of its own with tenants `a` and `b`."""
     cell = await cluster.clone()
     try:
         yield cell
     finally:
         await cell.give_back()
+
+
+@pytest.fixture(scope="session")
+def leasehold_server(cluster: Cluster) -> Iterator[TemplateServer]:
+    """In place of the plugin's: databases of the server that is there already."""
+    passwords = {str(role): password for role, password in cluster.passwords.items()}
+    server = TemplateServer(admin_url=cluster.admin_url, template="template_kit", passwords=passwords)
+    apart(lambda: make_template(server))
+    yield server
+    server.databases.close()
+
+
+@pytest.fixture
+def leasehold(leasehold_server: TemplateServer, kept_connections: Kept) -> Iterator[Kit]:
+    """The plugin's fixture, with connections that are kept."""
+    databases = leasehold_server.databases
+    name = apart(databases.take)
+    with Kit(leasehold_server.settings(name), leasehold_server) as kit:
+        yield kit
+    if not apart(lambda: databases.give_back(name, spare=kept_connections.pids(name))):
+        kept_connections.drop(name)
 
 
 @pytest.fixture

@@ -1,37 +1,72 @@
-"""What a run of tests says: failures in three lines as they happen, slow tests, and a record for ``tests.run``.
+"""What a run of tests says: failures in three lines as they happen, and a record for ``tests.run``.
 
-A test that takes longer than SLOW_SECONDS and is not marked ``long`` is named at the end: move its clock, share what it
-starts, or mark it.
+A test whose process uses more than SLOW_SECONDS of a processor and that is not marked ``long`` fails:
+move its clock, share what it starts, or mark it. By the clock it may take WAIT_SECONDS, times the
+number of processes that compete for each processor: a disk that is slow for once fails no test.
 """
 
 import json
 import os
+import resource
+import time
 from collections.abc import Generator
 from pathlib import Path
 
 import pytest
 
+from tests import forkserver
+
 SLOW_SECONDS = 5.0
-#: Where ``tests.run`` wants one line of JSON for each test.
+WAIT_SECONDS = 30.0
+#: Where ``tests.run`` wants one line of JSON for each phase of a test.
 RECORD = "TESTS_RECORD"
+_USED = pytest.StashKey[tuple[float, float]]()  # of processors at the end of the phase before
 
-_slow: list[tuple[str, float]] = []
 
-
-@pytest.hookimpl(wrapper=True)
+@pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     report = yield
-    is_slow = report.when == "call" and report.passed and report.duration > SLOW_SECONDS
-    if is_slow and item.get_closest_marker("long") is None:
-        _slow.append((report.nodeid, report.duration))
+    own, others = time.process_time(), _used_by_others()
+    own_before, others_before = item.config.stash.get(_USED, (own, others))
+    item.config.stash[_USED] = own, others
+    report.user_properties.append(("cpu_seconds", own - own_before + others - others_before))
+    counts = report.when == "call" and report.passed and item.get_closest_marker("long") is None
+    if counts and (problem := too_slow(report.duration, own - own_before, _load())):
+        report.outcome = "failed"
+        report.longrepr = f"{problem}: move its clock, share what it starts, or mark it `long`"
     return report
+
+
+def too_slow(seconds: float, cpu_seconds: float, load: float) -> str | None:
+    """What is wrong with a test that took so long, at so many processes for each processor."""
+    limit = WAIT_SECONDS * max(1.0, load)
+    if cpu_seconds > SLOW_SECONDS:
+        return f"the test used {cpu_seconds:.1f} s of a processor, and may use {SLOW_SECONDS:g} s"
+    if seconds > limit:
+        return f"the test took {seconds:.1f} s, and may take {limit:.1f} s at this load"
+    return None
+
+
+def _load() -> float:
+    return os.getloadavg()[0] / (os.cpu_count() or 1)
+
+
+def _used_by_others() -> float:
+    """By processes that were started here and have ended."""
+    ended = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return ended.ru_utime + ended.ru_stime + forkserver.cpu_seconds()
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    session.config.stash[_USED] = time.process_time(), _used_by_others()
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
     if path := os.environ.get(RECORD):
         line = {"test": report.nodeid, "when": report.when, "outcome": report.outcome, "seconds": report.duration}
+        line |= dict(report.user_properties[-1:])
         if report.failed:
             line["lines"] = three_lines(report)
         with Path(path).open("a") as record:
@@ -47,8 +82,3 @@ def three_lines(report: pytest.TestReport) -> list[str]:
         words = str(report.longrepr).strip().splitlines() or ["no words"]
         return [f"FAILED {report.nodeid}", f"  {words[-1]}", f"  in {report.when}"]
     return [f"FAILED {report.nodeid}", f"  {crash.message.splitlines()[0]}", f"  {crash.path}:{crash.lineno}"]
-
-
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    for test, seconds in _slow:
-        terminalreporter.write_line(f"slow: {test} {seconds:.1f} s")

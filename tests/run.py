@@ -1,8 +1,9 @@
-"""``python -m tests.run``: the tests, in processes that each collect a part of the folders: more than the machine has
-cores, as tests wait as long as they compute.
+"""``python -m tests.run``: the tests, in processes that each collect a part of the folders.
 
-``[tool.leasehold.tests]`` in pyproject.toml gives each folder its budget in seconds of one process. The budgets divide
-the folders between the processes; who adds a test that takes long sees here which folder it makes slow.
+There are more processes than a machine has cores, as tests wait as long as they compute.
+``[tool.leasehold.tests]`` in pyproject.toml gives each folder its budget in seconds of one process.
+The budgets divide the folders between the processes, and are printed beside what was needed.
+With paths, ``python -m tests.run tests/http``, one process runs these.
 """
 
 import argparse
@@ -31,7 +32,10 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.run")
     parser.add_argument("--long", action="store_true", help="run the tests marked `long`, and no others")
     parser.add_argument("--only", nargs="*", default=[], help="folders, instead of all")
+    parser.add_argument("paths", nargs="*", help="folders, files or tests that one process runs")
     chosen = parser.parse_args()
+    if chosen.paths:
+        return run_some(chosen.paths, with_long=chosen.long)
     budgets = {folder: seconds for folder, seconds in read_budgets().items() if _is_in(folder, chosen.only)}
     began = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="leasehold-tests-") as folder:
@@ -48,6 +52,22 @@ def main() -> int:
             thread.join()
         reports = [json.loads(line) for part in parts for line in part.record.read_text().splitlines()]
     return summarize(parts, reports, {} if chosen.long else budgets, time.monotonic() - began)
+
+
+def run_some(paths: list[str], *, with_long: bool) -> int:
+    """Who names a test wants it, however long it takes."""
+    all_of_it = with_long or any("::" in path for path in paths)
+    left_out = [] if all_of_it else ["-m", "not long"]
+    others = "" if all_of_it else ", but for the long ones (LONG=1 runs these too)"
+    print(" ".join(paths) + others, flush=True)
+    command = [sys.executable, "-m", "pytest", "-q", "--durations=5", *left_out, *paths]
+    code = subprocess.run(command, cwd=ROOT, env=_environment()).returncode
+    return 0 if code == NO_TESTS and not all_of_it else code
+
+
+def _environment() -> dict[str, str]:
+    """Processes that tests start shall not compile their modules anew."""
+    return {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
 
 
 def read_budgets() -> dict[str, float]:
@@ -92,13 +112,12 @@ class Part:
 
     def run(self, marks: str) -> None:
         self.record.touch()
-        command = [sys.executable, "-m", "pytest", "-q", "--no-header", "--durations=0", "--durations-min=1e9"]
+        command = [sys.executable, "-m", "pytest", "-q", "--no-header"]
         command += ["-m", marks, *(path for folder in self.folders for path in paths_of(folder))]
-        environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
         with subprocess.Popen(
             command,
             cwd=ROOT,
-            env=environment | {RECORD: str(self.record)},
+            env=_environment() | {RECORD: str(self.record)},
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
@@ -131,18 +150,21 @@ def summarize(parts: list[Part], reports: list[dict[str, Any]], budgets: dict[st
 
 def show_times(reports: list[dict[str, Any]], budgets: dict[str, float]) -> None:
     """The slowest tests, and each folder beside its budget."""
-    tests: dict[str, float] = defaultdict(float)
+    tests: dict[str, list[float]] = defaultdict(lambda: [0.0, 0.0])
+    folders: dict[str, list[float]] = defaultdict(lambda: [0.0, 0.0])
     for report in reports:
-        tests[report["test"]] += report["seconds"]
-    print(f"the {SLOWEST} slowest, seconds:")
-    for test, seconds in sorted(tests.items(), key=lambda item: -item[1])[:SLOWEST]:
-        print(f"  {seconds:6.1f}  {test}")
-    folders: dict[str, float] = defaultdict(float)
-    for test, seconds in tests.items():
-        folders[folder_of(test, budgets)] += seconds
-    print("by folder, seconds (budget):")
-    for folder, seconds in sorted(folders.items(), key=lambda item: -item[1]):
-        print(f"  {seconds:6.1f}  ({budgets.get(folder, 0):g})  {folder}")
+        for sums in (tests[report["test"]], folders[folder_of(report["test"], budgets)]):
+            sums[0] += report["seconds"]
+            sums[1] += report["cpu_seconds"]
+    print(f"the {SLOWEST} slowest: seconds, those of the processor (without PostgreSQL and browsers)")
+    for test, (seconds, cpu) in sorted(tests.items(), key=lambda item: -item[1][0])[:SLOWEST]:
+        print(f"  {seconds:6.1f} {cpu:6.1f}  {test}")
+    print("by folder: seconds, those of the processor, budget in seconds")
+    rows = [(folder, seconds, cpu, budgets.get(folder, 0)) for folder, (seconds, cpu) in folders.items()]
+    rows.append(("all", sum(row[1] for row in rows), sum(row[2] for row in rows), sum(budgets.values())))
+    for folder, seconds, cpu, budget in sorted(rows, key=lambda row: -row[1]):
+        above = "  <- above its budget" if seconds > budget > 0 else ""
+        print(f"  {seconds:6.1f} {cpu:6.1f} {budget:6g}  {folder}{above}")
 
 
 def folder_of(test: str, budgets: dict[str, float]) -> str:

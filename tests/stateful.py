@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis.errors import Flaky
 from hypothesis.stateful import RuleBasedStateMachine, run_state_machine_as_test
 
-from leasehold import sql
-from leasehold.engine.database import Database, Role, Target
+from leasehold.database import sql_files
+from leasehold.database.database import Database, Role, Target
 from leasehold.errors import LeaseholdError
 from tests.cell import Cell, Cluster
 
@@ -74,7 +74,7 @@ def play(machine: type[RuleBasedStateMachine], examples: int, *, shrink: bool = 
 
 def finds(machine: type[Machine], file: str, changes: list[tuple[str, str]]) -> None:
     """Plant a mutant of a function, each text replaced by the other; the machine must find it."""
-    text = next(one.text for one in sql.read_all() if one.name == file)
+    text = next(one.text for one in sql_files.read_all() if one.name == file)
     for before, after in changes:
         assert before in text, "the mutant fits the function"
         text = text.replace(before, after)

@@ -4,10 +4,11 @@ import re
 from pathlib import Path
 
 import pytest
-from tools import reference
 
-from leasehold.api import openapi
+from leasehold.database import sql_files
+from leasehold.http import openapi
 from leasehold.job import State
+from tools import reference
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted(
@@ -41,8 +42,8 @@ def test_every_type_of_event_that_the_engine_writes_is_described() -> None:
 def written(table: str) -> set[str]:
     """The types that functions write themselves into this table, as words."""
     found = set()
-    for path in (ROOT / "src" / "leasehold" / "sql" / "functions").glob("*.sql"):
-        for statement in re.findall(rf"insert into leasehold\.{table} \(.*?;", path.read_text(), re.DOTALL):
+    for file in sql_files.read_all():
+        for statement in re.findall(rf"insert into leasehold\.{table} \(.*?;", file.text, re.DOTALL):
             found |= set(re.findall(r"(?:tenant_id|tenant_id\)), '([a-z]+)'", statement))
             found |= set(re.findall(r"tenant, '([a-z]+)'", statement))
     return found
@@ -50,7 +51,7 @@ def written(table: str) -> set[str]:
 
 def outcomes() -> set[str]:
     """How attempts can end, as the function says that ends them."""
-    finish = (ROOT / "src" / "leasehold" / "sql" / "functions" / "finish.sql").read_text()
+    [finish] = [file.text for file in sql_files.read_all() if file.name == "functions/finish.sql"]
     return set(re.findall(r"'(\w+)'", finish.split("c_outcomes constant", 1)[1].split(";", 1)[0]))
 
 

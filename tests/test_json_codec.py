@@ -1,4 +1,4 @@
-"""What is JSON that PostgreSQL keeps exactly; ``tests/engine/test_kept.py`` asks PostgreSQL itself."""
+"""What is JSON that PostgreSQL keeps exactly; ``tests/engine/test_payloads.py`` asks PostgreSQL itself."""
 
 import json
 import math
@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from leasehold import payload
+from leasehold import json_codec
 from leasehold.errors import BadInput, TooLarge
 
 
@@ -47,7 +47,7 @@ def nested(depth: int, core: Any) -> Any:
 )
 def test_what_postgresql_would_refuse_or_change_is_refused_here(value: Any, words: str) -> None:
     with pytest.raises(BadInput, match=words) as problem:
-        payload.encode(value)
+        json_codec.encode(value)
     assert "payload" in str(problem.value)
 
 
@@ -71,7 +71,7 @@ def test_what_postgresql_would_refuse_or_change_is_refused_here(value: Any, word
     ],
 )
 def test_what_is_json_comes_back_as_it_was(value: Any) -> None:
-    assert payload.decode(payload.encode(value)) == value
+    assert json_codec.decode(json_codec.encode(value)) == value
 
 
 class Colour(StrEnum):
@@ -88,35 +88,35 @@ class Colour(StrEnum):
     ],
 )
 def test_what_has_one_form_in_json_gets_it(value: Any, text: str) -> None:
-    assert json.loads(payload.encode(value)) == json.loads(text)
+    assert json.loads(json_codec.encode(value)) == json.loads(text)
 
 
 @pytest.mark.parametrize("depth", [100, 300, 600, 900, 5000])
 def test_any_depth_is_taken_whole_or_refused(depth: int) -> None:
     for core in ("x", "\\u0000", "\0"):
         try:
-            text = payload.encode(nested(depth, core))
+            text = json_codec.encode(nested(depth, core))
         except BadInput:
             continue
         assert core != "\0"
         assert text.count("[") == depth
-        payload.decode(text)
+        json_codec.decode(text)
 
 
 def test_the_limit_is_in_bytes_of_json() -> None:
-    fits = "é" * ((payload.LIMIT - 2) // 2)
-    assert len(payload.encode(fits).encode()) == payload.LIMIT
+    fits = "é" * ((json_codec.LIMIT - 2) // 2)
+    assert len(json_codec.encode(fits).encode()) == json_codec.LIMIT
     with pytest.raises(TooLarge) as problem:
-        payload.encode(fits + "e")
-    assert str(payload.LIMIT) in str(problem.value)
+        json_codec.encode(fits + "e")
+    assert str(json_codec.LIMIT) in str(problem.value)
     assert problem.value.hint
 
 
 def test_the_thing_that_is_wrong_is_named() -> None:
     with pytest.raises(BadInput, match="the result"):
-        payload.encode(math.nan, what="result")
+        json_codec.encode(math.nan, what="result")
 
 
 def test_text_is_not_escaped_without_need() -> None:
-    assert "é" in payload.encode({"é": "–"})
-    assert json.loads(payload.encode("\u2028")) == "\u2028"
+    assert "é" in json_codec.encode({"é": "–"})
+    assert json.loads(json_codec.encode("\u2028")) == "\u2028"

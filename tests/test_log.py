@@ -50,7 +50,7 @@ def test_a_json_line_is_one_object(capsys: pytest.CaptureFixture[str]) -> None:
 def test_a_text_line_stays_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     """What a customer sends can be in a field: it must not look like a line of ours."""
     log.configure(json_lines=False)
-    log.emit("upkeep failed", problem="no\n12:00:00 info    all is well")
+    log.emit("maintenance failed", problem="no\n12:00:00 info    all is well")
     assert len(capsys.readouterr().err.splitlines()) == 1
 
 

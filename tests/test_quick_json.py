@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, ConfigDict, TypeAdapter, computed_field, field_serializer
 
-from leasehold import payload
-from leasehold.app import Leasehold
-from leasehold.context import Context
+from leasehold import json_codec
+from leasehold.program.app import Leasehold
+from leasehold.program.context import Context
 from leasehold.quick_json import QuickJson
 
 
@@ -73,7 +73,7 @@ def test_the_short_way_gives_what_the_long_way_gives_or_leaves_it_to_it(line: Li
             word in line.model_dump_json() for word in ("null", "NaN", "Inf", "\\u0")
         )
     else:
-        assert json.loads(quick) == json.loads(payload.encode(line.model_dump(mode="json")))
+        assert json.loads(quick) == json.loads(json_codec.encode(line.model_dump(mode="json")))
 
 
 @given(st.lists(st.builds(Line, name=st.text(), price=st.floats(), pieces=st.integers()), max_size=5))
@@ -115,4 +115,4 @@ def test_a_field_that_was_given_another_type_later_takes_the_long_way() -> None:
 
 def test_a_lone_surrogate_and_a_payload_too_large_take_the_long_way() -> None:
     assert LINE.text(Line.model_construct(name="\ud800", price=1.0, pieces=1)) is None
-    assert LINE.text(Line(name="x" * payload.LIMIT, price=1.0)) is None
+    assert LINE.text(Line(name="x" * json_codec.LIMIT, price=1.0)) is None

@@ -1,4 +1,4 @@
-"""``python -m tests.verify``: the long tests, SQL on every other PostgreSQL, chaos, the wheel in its venv, the SDK."""
+"""``python -m tests.verify``: the long tests, other versions of PostgreSQL and Python, chaos, the wheel, the SDK."""
 
 import json
 import os
@@ -40,6 +40,10 @@ def checks(folder: Path) -> Iterator[Check]:
         yield f"the tests on PostgreSQL {found.version}", lambda found=found: run_tests(found)  # type: ignore[misc]
     if not others:
         yield "another PostgreSQL than the embedded one is there", no_other_version
+    if python := newer_python():
+        yield f"the tests of the engine and of the worker on {python}", lambda: run_on(python, folder)
+    else:
+        yield "a newer Python is there", no_newer_python
     yield "two minutes of chaos break no invariant", lambda: chaos_breaks_nothing(chaos, folder)
     yield "the long tests", run_long_tests
     yield "every page in both colours and both widths", look_at_pages
@@ -93,12 +97,50 @@ def no_other_version() -> None:
 
 
 def run_tests(found: Binaries) -> None:
-    run([sys.executable, "-m", "tests.run", "--only", "sql", "engine"], LEASEHOLD_PG_BIN=str(found.bin))
+    run(
+        [sys.executable, "-m", "tests.run", "--only", "engine", "database", "features"], LEASEHOLD_PG_BIN=str(found.bin)
+    )
 
 
 def run_long_tests() -> None:
     said = run([sys.executable, "-m", "tests.run", "--long"])
     print("\n".join(said.splitlines()[-60:]))  # the slowest of them, and the time of each folder
+
+
+# -- Python ---------------------------------------------------------------------------------------
+
+
+def newer_python() -> Path | None:
+    """Python 3.13 or 3.12: an interpreter of that name, or one that pyenv keeps."""
+    if sys.version_info >= (3, 12):
+        return None  # the other checks run on it
+    for minor in (13, 12):
+        on_path = shutil.which(f"python3.{minor}")
+        # A shim of pyenv stands beside its versions, and refuses those that are not chosen.
+        root = Path(on_path).parents[1] if on_path else Path.home() / ".pyenv"
+        kept = sorted(root.glob(f"versions/3.{minor}.*/bin/python"))
+        for found in [on_path, *map(str, kept)]:
+            if found and subprocess.run([found, "-c", ""], capture_output=True).returncode == 0:
+                return Path(found)
+    return None
+
+
+def no_newer_python() -> None:
+    if os.environ.get("CI") == "true" and sys.version_info < (3, 12):
+        raise RuntimeError("a run that counts tests at least two versions: install Python 3.12 or 3.13")
+    print("skipped: this is the newest Python here, and neither 3.12 nor 3.13 is beside it")
+
+
+def run_on(python: Path, folder: Path) -> None:
+    """Attempts start otherwise from Python 3.12 on."""
+    venv = folder / "newer-python"
+    run([str(python), "-m", "venv", str(venv)])
+    own = str(venv / "bin" / "python")
+    install = [own, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    run([*install, "--editable", f"{ROOT}[dev]"])
+    server = str(find_binaries().bin)  # PostgreSQL's account cannot look into a temporary folder
+    tests = [own, "-m", "pytest", "-q", "-m", "not long", "tests/engine", "tests/worker"]
+    run(tests, LEASEHOLD_PG_BIN=server)
 
 
 # -- chaos ----------------------------------------------------------------------------------------------------------
@@ -141,7 +183,7 @@ def inspect_wheel(folder: Path) -> None:
         held = set(wheel.namelist())
     if missing := wanted - held:
         raise RuntimeError(f"not in the wheel: {sorted(missing)}")
-    if strange := [name for name in held if name.startswith("tests/") or "__pycache__" in name]:
+    if strange := [name for name in held if name.startswith(("tests/", "leasehold_bench/")) or "__pycache__" in name]:
         raise RuntimeError(f"should not be in the wheel: {strange}")
 
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from leasehold.client import Backend, Client
-from leasehold.engine.database import Database
+from leasehold.database.database import Database
 from leasehold.job import State
+from leasehold.program.client import Backend, Client
 from leasehold.settings import Settings
 from tests.cell import Cell
 from tests.cli.program import LEASEHOLD, leasehold, started
@@ -16,9 +16,9 @@ from tests.waiting import eventually
 
 SHOP = """
 from dataclasses import dataclass
-from leasehold.app import Leasehold
-from leasehold.context import Context
-from leasehold.outcomes import Cancel, Fail, Retry, Snooze
+from leasehold import Leasehold
+from leasehold.program.context import Context
+from leasehold.program.outcomes import Cancel, Fail, Retry, Snooze
 
 app = Leasehold()
 

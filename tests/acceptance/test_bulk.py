@@ -11,17 +11,17 @@ from uuid import UUID
 import httpx
 import pytest
 
-from leasehold import dashboard
-from leasehold.api.server import serving
-from leasehold.connectors import jobs_act
+from leasehold.dashboard import app
+from leasehold.database.database import Role
 from leasehold.engine import jobs
-from leasehold.engine.database import Role
-from leasehold.engine.tenants import create_queue
+from leasehold.features.jobs import handlers as jobs_act
+from leasehold.features.tenants.store import create_queue
+from leasehold.http.server import serving
 from leasehold.job import State
-from tests.api.conftest import bearer, make_key, settings_of
-from tests.api.people import member
 from tests.cell import Cell
 from tests.cli.program import leasehold
+from tests.features.people.signed_in import member
+from tests.http.conftest import bearer, make_key, settings_of
 from tests.waiting import eventually
 from tests.worker.bulk import count, put_dead
 from tests.worker.running import running
@@ -43,7 +43,7 @@ class Way:
 
 @asynccontextmanager
 async def site(cell: Cell) -> AsyncIterator[str]:
-    async with serving(settings_of(cell, host="127.0.0.1", port=0), packs=[], mount=dashboard.mount) as url:
+    async with serving(settings_of(cell, host="127.0.0.1", port=0), packs=[], mount=app.mount) as url:
         yield url
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import asyncpg
 import pytest
 
-from leasehold.engine.database import Role
+from leasehold.database.database import Role
 from leasehold.postgres import Home, postmaster
 from tests.cli.program import leasehold, started
 

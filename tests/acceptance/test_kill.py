@@ -6,11 +6,11 @@ from uuid import UUID
 
 import pytest
 
-from leasehold.client import Backend, Client
+from leasehold.database.database import Database
 from leasehold.engine import jobs
-from leasehold.engine.database import Database
 from leasehold.errors import LeaseLost
-from leasehold.job import Ended, State
+from leasehold.job import AttemptOutcome, State
+from leasehold.program.client import Backend, Client
 from leasehold.settings import Settings
 from tests.cell import Cell
 from tests.cli.program import leasehold, started
@@ -76,7 +76,7 @@ async def test_the_job_of_a_killed_worker_is_finished_by_another_and_the_dead_on
         second.stopped()
     assert await history(worker_db, cell, job_id) == [(1, "lost", "first"), (2, "succeeded", "second")]
 
-    assert await jobs.finish(worker_db, [Ended(token=lease["token"], outcome="failed")]) == set()
+    assert await jobs.finish(worker_db, [AttemptOutcome(token=lease["token"], outcome="failed")]) == set()
     with pytest.raises(LeaseLost):
         await jobs.append_event(worker_db, lease["token"], "progress", progress=99)
     assert (await jobs.get_job(worker_db, cell.tenant_a, job_id)).state is State.SUCCEEDED
@@ -98,7 +98,7 @@ async def test_a_worker_that_was_frozen_past_its_lease_is_refused_and_works_on_u
             await has_state(worker_db, cell, job_id, State.SUCCEEDED)
             assert other.stopped().code == 0
         assert await history(worker_db, cell, job_id) == [(1, "lost", "frozen"), (2, "succeeded", "other")]
-        assert await jobs.finish(worker_db, [Ended(token=old["token"], outcome="failed")]) == set()
+        assert await jobs.finish(worker_db, [AttemptOutcome(token=old["token"], outcome="failed")]) == set()
 
         again = await enqueue_slow(worker_db, cell, 0.2)
         await has_state(worker_db, cell, again, State.SUCCEEDED)

@@ -61,7 +61,8 @@ async def test_up_with_the_demo_shows_work_of_every_kind(home: Path) -> None:
             async def has(query: str, *expected: str) -> bool:
                 return {row[0] for row in await connection.fetch(query)} >= set(expected)
 
-            jobs = "select state from leasehold.see_jobs((select jobs from leasehold.find_jobs('{}', null, 200)))"
+            found = "select jobs from leasehold.find_jobs('{}', null, 200)"
+            jobs = f"select state from leasehold.list_jobs_operator(({found}))"
             for query, *expected in (
                 (jobs, "succeeded", "failed", "running", "scheduled", "canceled"),
                 ("select flow from leasehold.list_approvals()", "order"),

@@ -22,8 +22,8 @@ from uuid import UUID
 
 import asyncpg
 
-from leasehold.engine.database import Database, Role
-from leasehold.engine.workers import register_worker
+from leasehold.database.database import Database, Role
+from leasehold.engine.leases import register_worker
 from leasehold.worker.leader import TICK_SECONDS, Leader
 from tests.cell import Cell, apart
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from leasehold.bench import harness
-from leasehold.bench.harness import Harness, failures
 from leasehold.errors import LeaseholdError, Unreachable
+from leasehold_bench.peers import harness
+from leasehold_bench.peers.harness import Harness, failures
 from tests.cli.program import Said, leasehold
 from tests.waiting import until
 

@@ -1,6 +1,6 @@
 """What a document becomes for people."""
 
-from leasehold.bench.report import Results, medians, ratios, table
+from leasehold_bench.report import Results, medians, ratios, table
 
 RESULTS: Results = {
     "C drain/s x1": {"pgqueuer": [10_000, 12_000, 11_000], "leasehold": [22_000, 20_000, 24_000]},

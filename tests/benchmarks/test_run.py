@@ -8,13 +8,13 @@ from pathlib import Path
 import asyncpg
 import pytest
 
-from leasehold.bench.bench import Bench, Sizes
-from leasehold.bench.place import administer, database_url, find_place
-from leasehold.bench.report import Report
-from leasehold.bench.run import measure
-from leasehold.bench.scenarios import SCENARIOS, choose
 from leasehold.errors import BadInput
 from leasehold.settings import Settings
+from leasehold_bench.report import Report
+from leasehold_bench.run import measure
+from leasehold_bench.scenarios import SCENARIOS, choose
+from leasehold_bench.server import administer, database_url, find_server
+from leasehold_bench.sizes import Bench, Sizes
 from tests.cli.program import Said, started
 
 pytestmark = pytest.mark.long
@@ -97,9 +97,9 @@ def test_the_table_is_for_people_and_can_be_shown_again(own_server: dict[str, st
 async def test_a_run_that_lost_a_row_is_void(own_server: dict[str, str]) -> None:
     said: list[str] = []
     report = Report(about={})
-    async with find_place(Settings(database_url=own_server["LEASEHOLD_DATABASE_URL"])) as place:
-        await administer(database_url(place.admin_url, place.template), LOSE_ONE)
-        tiny = Bench(place=place, sizes=Sizes.chosen(quick=True, scale=0.01), repetitions=1)
+    async with find_server(Settings(database_url=own_server["LEASEHOLD_DATABASE_URL"])) as server:
+        await administer(database_url(server.admin_url, server.template), LOSE_ONE)
+        tiny = Bench(server=server, sizes=Sizes.chosen(quick=True, scale=0.01), repetitions=1)
         await measure(tiny, SCENARIOS["C"], 0, report, said.append)
     assert report.results == {}
     assert [void["scenario"] for void in report.void] == ["C"]

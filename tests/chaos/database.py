@@ -13,22 +13,26 @@ from urllib.parse import quote
 
 import asyncpg
 
-from leasehold import keys
-from leasehold.engine import gates, migrate, secrets, tenants
-from leasehold.engine import keys as engine_keys
-from leasehold.engine.database import Database, Role, Target
-from leasehold.engine.gates import Gates
-from leasehold.engine.schedules import Schedules
+from leasehold.database import migrate
+from leasehold.database.database import Database, Role, Target
 from leasehold.errors import LeaseholdError
-from leasehold.keys import Peppers
+from leasehold.features.api_keys import format as keys
+from leasehold.features.api_keys import store as engine_keys
+from leasehold.features.api_keys.format import Peppers
+from leasehold.features.limits import store as gates
+from leasehold.features.limits.store import Gates
+from leasehold.features.schedules.store import Schedules
+from leasehold.features.secrets import store as secrets
+from leasehold.features.tenants import store as tenants
 from leasehold.postgres import Endpoint, Home, Server
-from leasehold.secrets import Keys
+from leasehold.sealing import Keys
 from tests.chaos.place import Place
 from tests.chaos.remote_worker import QUEUE
 
 NAME = "chaos"
 OPTIONS = {"max_wal_size": "192MB", "min_wal_size": "64MB", "max_connections": "300", "wal_recycle": "off"}
-#: Rows that handlers and callers write in the transactions of their jobs. No keys: what is written twice shall be seen.
+#: Rows that handlers and callers write in the transactions of their jobs. No keys: what is written
+#: twice shall be seen.
 TABLES = """
 create schema chaos;
 create table chaos.effect (job_id uuid not null, attempt integer not null, worker text not null);

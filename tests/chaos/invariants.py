@@ -225,7 +225,8 @@ def _too_fast(gate: str, starts: list[datetime]) -> Iterator[str]:
 
 def i10(story: Story) -> Iterator[str]:
     """Jobs of a group start in the order of their enqueues, and a step of a flow after all that it waits for."""
-    moved = {op.args["job"] for op in story.ops if op.what in ("cancel", "reschedule", "retry")}
+    # What happened, not what a client was told: a call that was cut off may have moved its job.
+    moved = {row["job_id"] for row in story.table("event") if row["type"] in ("rescheduled", "retried")}
     groups: dict[tuple[str, str], list[tuple[float, float, str, datetime]]] = defaultdict(list)
     for op in story.asked("enqueue"):
         if op.args.get("group"):
@@ -346,7 +347,8 @@ def i16(story: Story) -> Iterator[str]:
     for worker_id, name in story.names.items():
         ids[name].add(worker_id)
     for worker, counted in story.counted.items():
-        # What a worker gives back or loses is ended by others too, and not its to count. One that was declared lost
+        # What a worker gives back or loses is ended by others too, and not its to count. One that
+        # was declared lost
         # forgets what it was not answered: it may have counted less, never more.
         lost = len(ids[worker]) > 1
         rows = Counter(row["outcome"] for row in story.table("attempt") if row["worker_id"] in ids[worker])

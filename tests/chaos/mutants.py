@@ -1,6 +1,6 @@
 """Builds that must be caught: a function of the engine is changed in the private database before a run."""
 
-from leasehold import sql
+from leasehold.database import sql_files
 from tests.chaos.database import Private
 
 #: Remembers who was given which token, so that a late one can be taken for the current one.
@@ -26,7 +26,7 @@ MUTANTS: dict[str, tuple[str, dict[str, list[tuple[str, str]]]]] = {
                 ("  if p_outcomes is null and", f"  {_UNFENCED}\n  if p_outcomes is null and"),
             ],
             "functions/exchange.sql": [("  if not found then\n    raise exception 'worker", _UNTOLD)],
-            "functions/beat.sql": [("  if not found then\n    raise exception 'worker", _UNTOLD)],
+            "functions/heartbeat.sql": [("  if not found then\n    raise exception 'worker", _UNTOLD)],
             "functions/append_event.sql": [
                 ("where token = p_token returning", "where token = any(leasehold.taken_for(array[p_token])) returning"),
             ],
@@ -35,7 +35,7 @@ MUTANTS: dict[str, tuple[str, dict[str, list[tuple[str, str]]]]] = {
     "reaper": (  # whoever is alive loses its leases
         "",
         {
-            "functions/reap.sql": [
+            "functions/rescue_silent_workers.sql": [
                 (
                     "where ended_at is null and beat_at < v_now - make_interval(secs => lease_s)",
                     "where ended_at is null and random() < 0.1",
@@ -46,7 +46,7 @@ MUTANTS: dict[str, tuple[str, dict[str, list[tuple[str, str]]]]] = {
     "floor": (  # what commits late is not looked for
         "",
         {
-            "functions/sweep.sql": [
+            "functions/advance_lane_floor.sql": [
                 ("if v_rows is not null then", "if false then"),
                 ("floor := least(v_lowest, v_clock);", "floor := v_clock;"),
             ]
@@ -68,7 +68,7 @@ DUMPS = {"forgetful": ("--exclude-table-data=leasehold.ready", "--exclude-table-
 
 async def plant(database: Private, name: str) -> None:
     first, files = MUTANTS[name]
-    texts = {file.name: file.text for file in sql.read_all()}
+    texts = {file.name: file.text for file in sql_files.read_all()}
     async with database.admin() as connection, connection.transaction():
         await connection.execute(f"set local role leasehold_owner; {first}")
         for file, changes in files.items():

@@ -11,7 +11,7 @@ from contextlib import suppress
 
 import asyncpg
 
-from leasehold.engine.database import Role
+from leasehold.database.database import Role
 from leasehold.errors import LeaseholdError
 from tests.chaos.plan import REMOTE, Fault
 from tests.chaos.restore import Dump, dumped

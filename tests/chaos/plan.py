@@ -6,12 +6,14 @@ from dataclasses import dataclass
 WORKERS = ("w1", "w2", "w3", "w4")
 #: They work over HTTP, for jobs that nobody else takes.
 REMOTE = ("r1", "r2")
-#: These reach PostgreSQL, or the server, through a proxy; the last worker with a database has a clock of its own.
+#: These reach PostgreSQL, or the server, through a proxy; the last worker with a database has a
+#: clock of its own.
 PROXIED = ("w3", "w4", "r2")
 SHIFTED = "w4"
 PRODUCERS = ("p1", "p2")
 SERVER = "s1"
-#: Enqueues plain jobs of a tenant of its own, ten a second whatever happens, and measures how long each takes.
+#: Enqueues plain jobs of a tenant of its own, ten a second whatever happens, and measures how long
+#: each takes.
 PROBE = "q1"
 LEASE_SECONDS = 3.0
 #: What workers and the server wait for an answer of the database.

@@ -14,8 +14,8 @@ from uuid import UUID
 import asyncpg
 
 from leasehold import approval, chain, group, sleep, step, wait_for
-from leasehold.client import Client
 from leasehold.errors import LeaseholdError
+from leasehold.program.client import Client
 from tests.chaos.app import app
 from tests.chaos.database import GATES, TENANTS
 from tests.chaos.oplog import OpLog

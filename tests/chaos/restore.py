@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
 
-from leasehold.engine import migrate
-from leasehold.engine.database import Role
+from leasehold.database import migrate
+from leasehold.database.database import Role
 from leasehold.postgres import Home, Server, ephemeral_home, find_binaries
 from tests.chaos.database import NAME, Private, drain
 from tests.chaos.invariants import check
@@ -105,7 +105,7 @@ async def _run(program: str, *arguments: str, stdin: str | None = None) -> "subp
 
 
 def as_of(dump: Dump, copy: Story, of: Story) -> Story:
-    """What clients knew when the dump began, and the effects of attempts that the copy knows.
+    """What clients knew when the dump began, faults, and effects of attempts that the copy knows.
 
     An attempt that was given back is not counted: after the dump, the same worker may have made one of the same number.
     """
@@ -114,7 +114,7 @@ def as_of(dump: Dump, copy: Story, of: Story) -> Story:
     )
     return replace(
         copy,
-        ops=[op for op in of.ops if op.status == "ok" and op.ended < dump.began],
+        ops=[op for op in of.ops if op.what == "fault" or (op.status == "ok" and op.ended < dump.began)],
         sink=[*(Counter(of.sink) & known).elements(), *copy.sink],
         told={},
     )

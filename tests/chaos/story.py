@@ -7,8 +7,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from leasehold.engine import watch
-from leasehold.engine.database import Role
+from leasehold.database.database import Role
+from leasehold.engine.metrics import collect_metrics
 from tests.chaos.database import Private
 from tests.chaos.oplog import Op, read
 from tests.faults.history import Expected, History, Life, lives_of
@@ -75,7 +75,7 @@ async def collect(
     for name in ("effect", "asked"):
         tables[name] = await database.rows(f"select * from chaos.{name}")
     async with database.database(Role.OPERATOR) as db:
-        told = {f"{one.name}{_labels(one.labels)}": one.value for one in await watch.metrics(db)}
+        told = {f"{one.name}{_labels(one.labels)}": one.value for one in await collect_metrics(db)}
     return Story(
         tables=tables,
         ops=read(folder),

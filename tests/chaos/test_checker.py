@@ -201,6 +201,9 @@ BROKEN: list[tuple[str, str, Breaks]] = [
     ("I9", "a start before the gate lets it", both(
         put("job", 0, gate="host:one"), put("attempt", 3, started_at=at(11.01), finished_at=at(11.02)))),
     ("I10", "one of a group that overtakes", put("attempt", 3, started_at=at(0.5), finished_at=at(0.6))),
+    ("I10", "one that overtakes although it could not be moved", both(
+        put("attempt", 3, started_at=at(0.5), finished_at=at(0.6)),
+        say(replace(op("reschedule", args={"job": SECOND}), status="fail")))),
     ("I10", "a step that does not wait", put("attempt", 7, started_at=at(1.5))),
     ("I11", "a start after an acknowledged cancel", told("cancel", PACK, "requested")),
     ("I11", "a canceled job that succeeded", told("cancel", PACK, "canceled")),
@@ -273,3 +276,25 @@ def test_an_effect_after_the_dump_is_not_the_copys_though_its_attempt_has_the_sa
     original = Story(tables={}, sink=[(PLAIN, 1, "w1.1"), (PLAIN, 1, "w1.1"), (PLAIN, 2, "w1.1")])
     found = as_of(Dump(path=Path(), began=0.0), copy, original)
     assert found.sink == [(PLAIN, 1, "w1.1"), (PLAIN, 2, "copy.1")]
+
+
+def test_one_that_was_moved_starts_late_in_the_copy_too_whatever_its_client_was_told() -> None:
+    """The answer was lost, or came after the dump began: only the history says it."""
+    story = {field: deepcopy(getattr(GOOD, field)) for field in Story.__dataclass_fields__}
+    put("attempt", 3, started_at=at(0.5), finished_at=at(0.6))(story)
+    copy = Story(**story)
+    for status in ("unknown", "ok"):
+        asked = replace(op("reschedule", 1.0, 99.0, args={"job": PLAIN}), status=status)
+        of = replace(GOOD, ops=[*GOOD.ops, asked])
+        dump = Dump(path=Path(), began=50.0)
+        assert "I10" in check(as_of(dump, copy, of)), "nothing was moved"
+        moved = {"job_id": PLAIN, "tenant_id": TENANT, "seq": 2, "type": "rescheduled", "message": None}
+        tables = {**copy.tables, "event": [*copy.tables["event"], moved]}
+        assert "I10" not in check(as_of(dump, replace(copy, tables=tables), of))
+
+
+def test_a_fault_that_lasts_longer_than_the_dump_excuses_those_who_met_it() -> None:
+    slow = [probe(n, 1.5) for n in range(4)]
+    ops = [one for one in GOOD.ops if "due" not in one.args]
+    of = replace(GOOD, ops=[*ops, *(probe(n) for n in range(20, 300)), *slow, fault("kill server", 100, 500)])
+    assert "I17" not in check(as_of(Dump(path=Path(), began=400.0), GOOD, of))

@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from leasehold.engine.database import Role
+from leasehold.database.database import Role
 from leasehold.postgres.server import free_port
 from tests.chaos.database import BYSTANDER, Private
 from tests.chaos.oplog import OpLog

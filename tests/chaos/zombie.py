@@ -5,10 +5,10 @@ from contextlib import suppress
 
 import asyncpg
 
+from leasehold.database.database import Database, Role
 from leasehold.engine import jobs
-from leasehold.engine.database import Database, Role
 from leasehold.errors import LeaseholdError, LeaseLost
-from leasehold.job import Ended
+from leasehold.job import AttemptOutcome
 from tests.chaos.database import Private
 from tests.chaos.oplog import OpLog
 
@@ -52,7 +52,7 @@ async def _speak(db: Database, log: OpLog, tokens: list[int]) -> None:
     op = log.invoke("haunt", tokens=tokens)
     try:
         heard = [token for token in tokens if await _is_heard(db, token)]
-        ended = await jobs.finish(db, [Ended(token=token, outcome="errored") for token in tokens])
+        ended = await jobs.finish(db, [AttemptOutcome(token=token, outcome="errored") for token in tokens])
     except LeaseholdError as problem:
         log.failed(op, problem)
     else:

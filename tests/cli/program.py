@@ -9,8 +9,10 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import IO, Any
 
+from tests.forkserver import Forked, server
 from tests.waiting import PATIENCE_SECONDS, until
 
 LEASEHOLD = (sys.executable, "-m", "leasehold")
@@ -39,7 +41,7 @@ def leasehold(*arguments: str, env: Mapping[str, str] = {}, command: tuple[str, 
 class Program:
     """A process that runs, and can be read meanwhile."""
 
-    def __init__(self, process: subprocess.Popen[bytes], out: IO[bytes], err: IO[bytes]) -> None:
+    def __init__(self, process: "subprocess.Popen[bytes] | Forked", out: IO[bytes], err: IO[bytes]) -> None:
         self.process = process
         self._out, self._err = out, err
 
@@ -88,25 +90,38 @@ class Program:
 
 @contextmanager
 def started(
-    *arguments: str, env: Mapping[str, str] = {}, command: tuple[str, ...] = LEASEHOLD, **options: Any
+    *arguments: str,
+    env: Mapping[str, str] = {},
+    command: tuple[str, ...] = LEASEHOLD,
+    cwd: str | Path | None = None,
+    forked: bool = True,
 ) -> Iterator[Program]:
-    """A process that is gone at the end of the block, whatever happens."""
+    """A process that is gone at the end of the block, whatever happens. Forked, it has all of ours imported already."""
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-        process = subprocess.Popen(
-            [*command, *arguments],
-            stdin=subprocess.DEVNULL,
-            stdout=out,
-            stderr=err,
-            env=environment(env),
-            # A shell that starts something in the background makes it deaf to Ctrl-C, and its children too.
-            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
-            **options,
-        )
+        process = _start([*command, *arguments], environment(env), cwd, out, err, forked)
         try:
             yield Program(process, out, err)
         finally:
             process.kill()
             process.wait()
+
+
+def _start(
+    command: list[str], env: dict[str, str], cwd: str | Path | None, out: IO[bytes], err: IO[bytes], forked: bool
+) -> "subprocess.Popen[bytes] | Forked":
+    forks = server() if forked else None
+    if forks and forks.starts(command, env):
+        with open(os.devnull) as nothing:
+            return forks.start(command, env, str(cwd or Path.cwd()), [nothing.fileno(), out.fileno(), err.fileno()])
+    return subprocess.Popen(
+        command, stdin=subprocess.DEVNULL, stdout=out, stderr=err, env=env, cwd=cwd, preexec_fn=_hear_signals
+    )
+
+
+def _hear_signals() -> None:
+    """A shell that starts something in the background makes it deaf to Ctrl-C, `nohup` to the end of a terminal."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 def environment(extra: Mapping[str, str]) -> dict[str, str]:

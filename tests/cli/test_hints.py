@@ -65,7 +65,7 @@ def test_a_command_that_somebody_is_told_to_use_exists(file: str, command: str) 
 
 def test_hints_of_all_parts_are_looked_at() -> None:
     where = [file for file, _ in COMMANDS]
-    for part in ("engine", "sql", "cli", "dashboard", "postings", "monitors", "audits", "passports"):
+    for part in ("engine", "sql", "cli", "features", "postings", "monitors", "audits", "passports"):
         assert any(f"/{part}/" in f"/{file}" for file in where), part
 
 

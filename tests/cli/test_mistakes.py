@@ -8,8 +8,8 @@ import pytest
 import typer
 
 from leasehold.cli.menu import Menu
-from leasehold.engine import workers
-from leasehold.engine.database import Database, Role
+from leasehold.database.database import Database, Role
+from leasehold.engine import leases
 from leasehold.settings import Settings
 from tests.cell import Cell
 from tests.cli.program import Said, leasehold
@@ -144,7 +144,7 @@ def options() -> Iterator[tuple[str, typer.core.TyperOption]]:
 
 async def start_worker(db: Database) -> None:
     about: dict[str, Any] = {"name": "w", "version": "0", "queues": ["default"], "slots": 1, "lease_s": 60.0}
-    await workers.register_worker(db, kinds={"shop.refund": {}}, **about)
+    await leases.register_worker(db, kinds={"shop.refund": {}}, **about)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 
 from leasehold.cli.redact import blocks
 from tests.cli.program import LEASEHOLD, Said, environment, leasehold
-from tests.net.world import Site, moved, page, serving
+from tests.fetch.world import Site, moved, page, serving
 from tests.waiting import PATIENCE_SECONDS
 
 

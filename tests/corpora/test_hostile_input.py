@@ -17,15 +17,16 @@ from uuid import UUID
 
 import pytest
 
-from leasehold.app import Leasehold
-from leasehold.client import Backend, Client
-from leasehold.context import Context
-from leasehold.engine import jobs, tenants
-from leasehold.engine.database import Database, Role
-from leasehold.engine.workers import register_worker
+from leasehold.database.database import Database, Role
+from leasehold.engine import jobs
+from leasehold.engine.leases import register_worker
 from leasehold.errors import BadInput, Conflict, LeaseholdError, NotFound, TooLarge, Unreachable
-from leasehold.job import Ended, Grant, State
-from leasehold.outcomes import Retry, Snooze, storable
+from leasehold.features.tenants import store as tenants
+from leasehold.job import AttemptOutcome, ClaimedJob, State
+from leasehold.program.app import Leasehold
+from leasehold.program.client import Backend, Client
+from leasehold.program.context import Context
+from leasehold.program.outcomes import Retry, Snooze, storable
 from leasehold.redact import redact
 from leasehold.settings import Settings
 from tests.cell import Cell
@@ -189,7 +190,7 @@ async def test_names_of_workers_are_kept_or_refused(cell: Cell, worker_db: Datab
 # -- what a handler says --------------------------------------------------------------------------------------------
 
 
-async def leased(db: Database, cell: Cell) -> Grant:
+async def leased(db: Database, cell: Cell) -> ClaimedJob:
     worker = await register_worker(db, name="w", version="t", queues=["default"], kinds={}, slots=5, lease_s=600.0)
     await jobs.enqueue(db, cell.tenant_a, "t.work", ["{}"], {})
     [grant] = await jobs.claim(db, worker, ["default"], 1)
@@ -439,7 +440,7 @@ async def test_an_attempt_that_wants_an_absurd_delay_is_refused_or_its_job_can_s
 ) -> None:
     grant = await leased(worker_db, cell)
     accepted = await kept_or_refused(
-        jobs.finish(worker_db, [Ended(token=grant.token, outcome=outcome, delay_s=seconds)])
+        jobs.finish(worker_db, [AttemptOutcome(token=grant.token, outcome=outcome, delay_s=seconds)])
     )
     job = await jobs.get_job(worker_db, cell.tenant_a, grant.job_id)
     if accepted is None:

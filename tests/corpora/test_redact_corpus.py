@@ -31,7 +31,8 @@ DETECT_SECRETS = "detect_secrets_cases.json"
 GITLEAKS = "gitleaks_samples.json"
 HALVES = ("seen", "unseen")
 
-#: What upstream's generators glue samples together from: an expression, a bare beginning, a word. No secret is in it.
+#: What upstream's generators glue samples together from: an expression, a bare beginning, a word.
+#: No secret is in it.
 FRAGMENT = re.compile(r"""[\\\w~.\[\]{},+*()/:'"\s=$-]{0,36}""")
 
 

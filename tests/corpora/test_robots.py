@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from leasehold.net.robots import Rules, parse_robots
-from leasehold.net.urls import parse_url
+from leasehold.fetch.robots import Rules, parse_robots
+from leasehold.fetch.urls import parse_url
 from tests.corpora.data import CORPORA, needs_corpora
 
 pytestmark = needs_corpora

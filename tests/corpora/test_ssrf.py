@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from leasehold.errors import FetchError, FetchRefused
-from leasehold.net.address import Address, unmapped, why_not_public
+from leasehold.fetch.public_addresses import Address, unmapped, why_not_public
 from leasehold.settings import Settings
 from tests.corpora.data import CORPORA, needs_corpora
-from tests.net.world import PUBLIC, PUBLIC_TOO, Names, Site, World, moved, page, serving, world
+from tests.fetch.world import PUBLIC, PUBLIC_TOO, Names, Site, World, moved, page, serving, world
 
 pytestmark = needs_corpora
 

@@ -11,7 +11,7 @@ import httpx2
 import pytest
 
 from leasehold.errors import FetchRefused
-from leasehold.net.urls import DEFAULT_PORT, Url, parse_url
+from leasehold.fetch.urls import DEFAULT_PORT, Url, parse_url
 from tests.corpora.data import CORPORA, needs_corpora
 
 pytestmark = needs_corpora

@@ -7,7 +7,7 @@ import json
 from typing import Any
 
 from leasehold.errors import BadSignature
-from leasehold.net.signature import (
+from leasehold.features.webhooks.signature import (
     PLAIN,
     SLACK,
     STANDARD,

@@ -3,8 +3,8 @@
 import pytest
 from starlette.routing import Route
 
-from leasehold import dashboard
-from leasehold.api import bare_app
+from leasehold.dashboard import app as dashboard
+from leasehold.http.app import bare_app
 from tests.dashboard.pack_world import packs
 
 #: Says which forms a test sends through a page, by their routes.

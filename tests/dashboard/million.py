@@ -14,14 +14,14 @@ import time
 
 import httpx
 
-from leasehold import dashboard
-from leasehold.api.server import serving
-from leasehold.engine import look
-from leasehold.engine.database import Role
-from tests.api.conftest import settings_of
-from tests.api.people import invite, member, signed_in
+from leasehold.dashboard import app
+from leasehold.database.database import Role
+from leasehold.features.jobs import store as look
+from leasehold.http.server import serving
 from tests.cell import Cell, apart
-from tests.sql.test_look import MOST_ROWS, fill, rows_read
+from tests.features.jobs.test_search import MOST_ROWS, fill, rows_read
+from tests.features.people.signed_in import invite, member, signed_in
+from tests.http.conftest import settings_of
 
 BOUND_MS = 200
 
@@ -51,7 +51,7 @@ async def _time(cell: Cell, requests: int) -> None:
     print(
         f"{'':26}{'p50':>8}{'p95':>8}{'cpu':>8}   ms, {requests} requests each; cpu is that of server and client alone"
     )
-    async with serving(settings, mount=dashboard.mount) as url:
+    async with serving(settings, mount=app.mount) as url:
         cookie = f"leasehold_session_{url.rpartition(':')[2]}"
         for who, token in (("tenant", person), ("operator", operator)):
             async with httpx.AsyncClient(base_url=url, cookies={cookie: token.text}, timeout=60) as client:

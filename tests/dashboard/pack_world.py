@@ -14,19 +14,19 @@ from uuid import UUID
 
 import httpx
 
-from leasehold.packs import Found, assembled, discover
+from leasehold.plugins.discovery import InstalledFeature, assembled, discover
 from leasehold_packs.postings import demo
-from leasehold_packs.postings.options import GAP
-from tests.api.conftest import SECRET_KEY
+from leasehold_packs.postings.model import GAP
 from tests.cell import Cell
 from tests.dashboard.world import PACKS, World
-from tests.net.world import Site, page, serving
+from tests.fetch.world import Site, page, serving
+from tests.http.conftest import SECRET_KEY
 from tests.packs.monitors.watching import HTML, item
 from tests.waiting import eventually
 from tests.worker.running import FAST, running
 
 
-def packs() -> list[Found]:
+def packs() -> list[InstalledFeature]:
     return discover(PACKS)
 
 
@@ -62,7 +62,8 @@ class Clerk:
 async def clerk_of(here: World, tenant: str) -> AsyncIterator[Clerk]:
     headers = {"Origin": here.url, "Sec-Fetch-Site": "same-origin"}
     cookies = {here.cookie: here.sessions["operator"]}
-    # A new connection for each request: an idle one may be closed by the server as it is about to be used.
+    # A new connection for each request: an idle one may be closed by the server as it is about to
+    # be used.
     each = httpx.Limits(max_keepalive_connections=0)
     async with httpx.AsyncClient(
         base_url=here.url, cookies=cookies, headers=headers, timeout=60, limits=each

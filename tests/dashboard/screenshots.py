@@ -21,19 +21,21 @@ from uuid import UUID
 
 from playwright.async_api import Browser, async_playwright
 
-from leasehold import dashboard
-from leasehold.api.server import serving
-from leasehold.demo import life
-from leasehold.engine import look, migrate, tenants
-from leasehold.engine.database import Role
-from leasehold.engine.flows import Flows
-from leasehold.packs import assembled, discover, files_of
-from tests.api.conftest import SECRET_KEY, settings_of
-from tests.api.people import invite, signed_in
+from leasehold.dashboard import app
+from leasehold.database import migrate
+from leasehold.database.database import Role
+from leasehold.features.demo import sample_data
+from leasehold.features.flows.store import Flows
+from leasehold.features.jobs import store as look
+from leasehold.features.tenants import store as tenants
+from leasehold.http.server import serving
+from leasehold.plugins.discovery import assembled, discover, files_of_all
 from tests.cell import Cell, apart
 from tests.dashboard.conftest import CHROMIUM, FLAGS
 from tests.dashboard.pack_world import fill_packs
 from tests.dashboard.world import World, history
+from tests.features.people.signed_in import invite, signed_in
+from tests.http.conftest import SECRET_KEY, settings_of
 from tests.waiting import PATIENCE_SECONDS, eventually
 from tests.worker.running import FAST, running
 
@@ -104,15 +106,15 @@ def pictures(made: dict[str, UUID]) -> dict[str, tuple[str, tuple[str, ...]]]:
 async def demo(cell: Cell) -> AsyncIterator[World]:
     """The demo, at work, with packs."""
     packs = discover()
-    await migrate.migrate(cell.cluster.url(cell.name), packs=files_of(packs))
+    await migrate.migrate(cell.cluster.url(cell.name), packs=files_of_all(packs))
     await invite(cell, None, "olga@leasehold.example")
     olga, _ = await signed_in(cell, "olga@leasehold.example")
-    async with life.receiver() as receiver:
+    async with sample_data.receiver() as receiver:
         settings = settings_of(cell, ip_requests=1_000_000, port=0, host="127.0.0.1")
-        settings = life.allowing(settings, receiver)
-        async with serving(settings, packs=packs, mount=dashboard.mount) as url:
+        settings = sample_data.allowing(settings, receiver)
+        async with serving(settings, packs=packs, mount=app.mount) as url:
             async with cell.database(Role.OPERATOR, connections=1) as db:
-                tenant = await tenants.create_tenant(db, life.TENANT)
+                tenant = await tenants.create_tenant(db, sample_data.TENANT)
             here = World(
                 cell=cell,
                 url=url,
@@ -123,12 +125,12 @@ async def demo(cell: Cell) -> AsyncIterator[World]:
                 cookie=f"leasehold_session_{url.rpartition(':')[2]}",
                 sessions={"operator": olga.text},
             )
-            here.made.update(await fill_packs(here, life.TENANT, postings=60, prices=_PRICES, unfinished=False))
+            here.made.update(await fill_packs(here, sample_data.TENANT, postings=60, prices=_PRICES, unfinished=False))
             await spread_prices(cell)
             working = replace(FAST, fetch_allow=settings.fetch_allow, secret_keys=SECRET_KEY)
             async with (
                 running(cell, assembled(packs, settings=working), working),
-                life.shop(settings, receiver) as shop,
+                sample_data.shop(settings, receiver) as shop,
             ):
                 going = asyncio.create_task(shop.go_on())
                 await history(cell, [tenant], KINDS)
@@ -179,7 +181,7 @@ async def take(browser: Browser, made: World, path: str, seen: str, file: Path) 
     context.set_default_timeout(PATIENCE_SECONDS * 1000)
     page = await context.new_page()
     whole = path.startswith(("/queues", "/workers", "/tenants", "/zone"))
-    await page.goto(path if whole else f"{path}{'&' if '?' in path else '?'}tenant={life.TENANT}")
+    await page.goto(path if whole else f"{path}{'&' if '?' in path else '?'}tenant={sample_data.TENANT}")
     if await page.locator("#live").count():
         await page.locator("#live.on").wait_for()
     await page.screenshot(path=file)

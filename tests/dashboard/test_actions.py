@@ -9,16 +9,19 @@ from uuid import UUID
 import pytest
 from playwright.async_api import Page, Route, expect
 
-from leasehold.dashboard.words import short
-from leasehold.engine import jobs, look, selections, watch
-from leasehold.engine.database import Role
-from leasehold.engine.flows import Flows
-from leasehold.engine.schedules import Schedules
-from leasehold.flows import approval
+from leasehold.dashboard.filters import short
+from leasehold.database.database import Role
+from leasehold.engine import jobs
+from leasehold.engine.audit import list_audit
+from leasehold.features.flows.model import approval
+from leasehold.features.flows.store import Flows
+from leasehold.features.jobs import store as look
+from leasehold.features.jobs import store_bulk
+from leasehold.features.schedules.store import Schedules
 from leasehold.job import State
-from tests.api.people import member
 from tests.dashboard.addresses import does
 from tests.dashboard.conftest import Site, axe
+from tests.features.people.signed_in import member
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -52,7 +55,7 @@ async def test_a_job_is_canceled_after_a_question_and_the_log_names_who(site: Si
         await expect(page.get_by_role("status")).to_have_text("Canceled.")
         await expect(page.locator("#live_head")).to_contain_text("ordered twice")
     async with site.world.cell.database(Role.API, connections=1) as db:
-        [newest] = await watch.list_audit(db, site.world.acme, before=None, limit=1)
+        [newest] = await list_audit(db, site.world.acme, before=None, limit=1)
     assert (newest.action, newest.target) == ("job.cancel", str(job_id))
     assert newest.actor.startswith("person:")
 
@@ -113,7 +116,7 @@ async def do_bulk(site: Site, job_id: UUID) -> int:
     async with site.world.cell.database(Role.OPERATOR, connections=1) as db:
         [job] = await look.see_jobs(db, None, [job_id])
     async with site.world.cell.database(Role.WORKER, connections=1) as db:
-        acted = await selections.act(db, job.tenant_id, job_id, job.payload["reason"])
+        acted = await store_bulk.act(db, job.tenant_id, job_id, job.payload["reason"])
     assert (acted.rest, acted.changed) == (False, 0)
     return acted.done
 
@@ -131,9 +134,7 @@ async def test_failures_of_one_cause_are_retried_together(site: Site) -> None:
     assert await do_bulk(site, job_id) == 3
     async with site.world.cell.database(Role.OPERATOR, connections=1) as db:
         assert await look.list_failures(db, site.world.globex) == []
-        [asked] = [one for one in await watch.list_audit(db, None, before=None, limit=20) if one.action == "jobs.act"][
-            :1
-        ]
+        [asked] = [one for one in await list_audit(db, None, before=None, limit=20) if one.action == "jobs.act"][:1]
     assert (asked.target, asked.actor.startswith("person:")) == (str(job_id), True)
 
 
@@ -170,8 +171,7 @@ async def test_a_page_is_live_whichever_of_its_scripts_comes_last(site: Site, la
         await asyncio.sleep(0.3)
         await route.continue_()
 
-    async with site.visit("viewer") as context:
-        page = await context.new_page()
+    async with site.visit("viewer") as page:
         await page.route(f"**/{late}*", come_late)
         await page.goto(f"/jobs/{site.world.made['running']}")
         await expect(page.locator("#live")).to_have_text("Live")
@@ -225,7 +225,7 @@ async def test_a_failed_flow_goes_on_from_its_failed_step_and_is_canceled(site: 
         await page.get_by_role("dialog").get_by_role("button", name="Cancel the flow").click()
         await expect(page.locator("#live_head")).to_contain_text("sold out")
     async with site.world.cell.database(Role.API, connections=1) as db:
-        newest = await watch.list_audit(db, site.world.acme, before=None, limit=2)
+        newest = await list_audit(db, site.world.acme, before=None, limit=2)
     assert [(one.action, one.target) for one in newest] == [("flow.cancel", str(flow_id)), ("flow.retry", str(flow_id))]
 
 
@@ -261,7 +261,7 @@ async def test_a_person_approves_one_flow_and_rejects_another_with_a_reason(site
     async with site.world.cell.database(Role.API, connections=1) as db:
         flows = Flows(db, site.world.acme, lambda: None)
         [approved], [rejected] = [await flows.steps(one) for one in (first, second)]
-        decided = await watch.list_audit(db, site.world.acme, before=None, limit=2)
+        decided = await list_audit(db, site.world.acme, before=None, limit=2)
     assert (approved.state, rejected.state) == ("succeeded", "failed")
     assert "the address is wrong" in str(rejected.reason)
     assert [one.action for one in decided] == ["approval.reject", "approval.approve"]
@@ -436,7 +436,7 @@ async def test_an_endpoint_gets_a_new_secret_and_again_what_failed(site: Site) -
         await page.get_by_role("button", name="Send again").click()
         await expect(page.get_by_role("status")).to_have_text("It goes out again.")
     async with site.world.cell.database(Role.API, connections=1) as db:
-        done = await watch.list_audit(db, site.world.acme, before=None, limit=3)
+        done = await list_audit(db, site.world.acme, before=None, limit=3)
     acts = ["endpoint.rotate", "endpoint.recover", "delivery.resend"]
     assert [(one.action, one.target) for one in reversed(done)] == [
         (acts[0], str(endpoint)), (acts[1], str(endpoint)), (acts[2], str(delivery))

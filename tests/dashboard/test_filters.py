@@ -7,9 +7,11 @@ from uuid import UUID
 
 import pytest
 
-from leasehold.dashboard import graph, search, words
-from leasehold.engine.flows import StepInfo
+from leasehold.dashboard import filters as words
 from leasehold.errors import BadInput
+from leasehold.features.flows import drawing
+from leasehold.features.flows.model import StepInfo
+from leasehold.features.jobs import search_syntax
 
 ASSETS = files("leasehold.dashboard") / "assets"
 OWN = {"app.css", "app.js", "icon.svg", "assets.lock", "LICENSES.txt"}
@@ -39,18 +41,18 @@ def test_every_file_of_others_is_the_one_that_the_lock_names() -> None:
     ],
 )
 def test_a_search_is_made_of_qualifiers(text: str, filters: dict[str, str]) -> None:
-    assert search.parse(text).filters == filters
+    assert search_syntax.parse(text).filters == filters
 
 
 def test_an_id_is_that_job() -> None:
     job_id = UUID("0190a000-0000-7000-8000-00000000000a")
-    assert search.parse(f" {job_id} ").job_id == search.parse(job_id.hex).job_id == job_id
+    assert search_syntax.parse(f" {job_id} ").job_id == search_syntax.parse(job_id.hex).job_id == job_id
 
 
 @pytest.mark.parametrize("text", ["knd:a", "kind:", 'error:"open', "kind:a kind:b"])
 def test_a_search_that_cannot_be_meant_says_why(text: str) -> None:
     with pytest.raises(BadInput):
-        search.parse(text)
+        search_syntax.parse(text)
 
 
 @pytest.mark.parametrize(
@@ -101,27 +103,28 @@ def test_json_is_escaped_wherever_it_stands() -> None:
 
 def a_step(n: int, *after: int, state: str = "succeeded", what: str = "job", kind: str | None = None) -> StepInfo:
     parents = [UUID(int=one) for one in after]
-    named = {"name": f"s{n}", "kind": kind or f"shop.s{n}", "what": what}
-    return StepInfo(job_id=UUID(int=n), state=state, reason=None, after=parents, finished_at=None, **named)
+    row = {"job_id": UUID(int=n), "state": state, "reason": None, "after": parents, "finished_at": None}
+    return StepInfo.from_row(row | {"name": f"s{n}", "kind": kind or f"shop.s{n}", "what": what})
 
 
 def test_a_flow_is_drawn_from_left_to_right() -> None:
     steps = [a_step(1), a_step(2, 1), a_step(3, 1), a_step(4, 2, 3, state="blocked", what="approval"), a_step(5, 1, 4)]
-    drawn = graph.draw(steps)
+    drawn = drawing.draw(steps)
     x = {node.title: node.x for node in drawn.nodes}
     assert x["s1"] < x["s2"] == x["s3"] < x["s4"] < x["s5"]
     assert len(drawn.lines) == 6
     assert len({(node.x, node.y) for node in drawn.nodes}) == 5
     assert all(
-        0 <= node.x <= drawn.width - graph.WIDTH and 0 <= node.y <= drawn.height - graph.HEIGHT for node in drawn.nodes
+        0 <= node.x <= drawn.width - drawing.WIDTH and 0 <= node.y <= drawn.height - drawing.HEIGHT
+        for node in drawn.nodes
     )
     assert [node.words for node in drawn.nodes if node.title == "s4"] == ["waits for a person"]
-    assert graph.draw([]).nodes == []
+    assert drawing.draw([]).nodes == []
 
 
 def test_many_steps_that_are_alike_are_drawn_as_one() -> None:
     pages = [a_step(n, 1, kind="shop.page", state="running" if n % 2 else "succeeded") for n in range(2, 102)]
-    drawn = graph.draw([a_step(1), *pages, a_step(200, *range(2, 102), state="blocked")])
+    drawn = drawing.draw([a_step(1), *pages, a_step(200, *range(2, 102), state="blocked")])
     [_, stack, last] = drawn.nodes
     assert (stack.n, stack.title, stack.state, stack.words) == (
         100,

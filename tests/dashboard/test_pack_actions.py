@@ -7,15 +7,15 @@ from uuid import UUID
 import pytest
 from playwright.async_api import expect
 
-from leasehold.engine import watch
-from leasehold.engine.database import Role
+from leasehold.database.database import Role
+from leasehold.engine.audit import list_audit
 from tests.dashboard.addresses import does
 from tests.dashboard.conftest import Site
 from tests.dashboard.pack_world import working
 from tests.dashboard.world import World
-from tests.net.world import Site as Shop
-from tests.net.world import page as shop_page
-from tests.net.world import serving
+from tests.fetch.world import Site as Shop
+from tests.fetch.world import page as shop_page
+from tests.fetch.world import serving
 from tests.packs.monitors.watching import HTML
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -25,7 +25,7 @@ async def newest_actions(site: Site, n: int, *, installation: bool = False) -> l
     """What people did last, the newest at the end."""
     async with site.world.cell.database(Role.OPERATOR if installation else Role.API, connections=1) as db:
         tenant = None if installation else site.world.acme
-        found = await watch.list_audit(db, tenant, before=None, limit=n)
+        found = await list_audit(db, tenant, before=None, limit=n)
     by_packs = ("flow.", "gate.", "schedule.")  # what a pack itself does for it
     people = [one for one in found if one.actor.startswith("person:") and not one.action.startswith(by_packs)]
     return [(one.action, one.target) for one in reversed(people)]

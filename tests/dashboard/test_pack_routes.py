@@ -6,16 +6,16 @@ import httpx
 import pytest
 from fastapi import APIRouter
 
-from leasehold.api.pack_routes import routes_of
-from leasehold.api.route import ANYBODY, Route
-from leasehold.engine import watch
-from leasehold.engine.database import Role
+from leasehold.database.database import Role
+from leasehold.engine.audit import list_audit
+from leasehold.http.plugin_routes import routes_of
+from leasehold.http.route import ANYBODY, Route
 from leasehold_packs.passports.canonical import canonical
-from tests.api.conftest import bearer, make_key
 from tests.dashboard.pack_world import packs, working
 from tests.dashboard.test_pack_actions import jobs_page
 from tests.dashboard.world import World
-from tests.net.world import Site, serving
+from tests.fetch.world import Site, serving
+from tests.http.conftest import bearer, make_key
 from tests.packs.passports.battery import RULES, SAYS
 from tests.packs.passports.office import GTIN
 from tests.waiting import eventually
@@ -31,7 +31,7 @@ LOOKS = {
 
 def changing() -> list[Route]:
     """The routes of packs that want a key and are not for reading."""
-    routers: list[APIRouter] = [routes_of(found, []) for found in packs()]
+    routers: list[APIRouter] = [router for found in packs() for router in routes_of(found, [])]
     routes = [route for router in routers for route in router.routes if isinstance(route, Route)]
     return [one for one in routes if one.methods != {"GET"} and not (one.openapi_extra or {}).get(ANYBODY)]
 
@@ -58,7 +58,7 @@ class Program:
         self.done.add(self._operation(method, answer.request.url.path))
         pack = path.split("/")[1]
         async with self._here.cell.database(Role.API, connections=1) as db:
-            newest = await watch.list_audit(db, self._here.acme, before=None, limit=20)
+            newest = await list_audit(db, self._here.acme, before=None, limit=20)
         [found, *_] = [one for one in newest if one.action.startswith(f"{pack}.")]
         assert (found.action, found.actor) == (f"{pack}.{action}", f"key:{self._key_id}")
         return answer.json() if answer.content else None

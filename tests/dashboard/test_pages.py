@@ -7,7 +7,7 @@ from uuid import UUID
 import pytest
 
 from tests.dashboard.addresses import does
-from tests.dashboard.conftest import Site, axe, listen
+from tests.dashboard.conftest import Site, axe, listening
 from tests.dashboard.world import World
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -114,26 +114,26 @@ def pack_paths(made: Mapping[str, UUID]) -> list[str]:
 @pytest.mark.parametrize(("scheme", "width"), _LOOKS)
 async def test_no_page_gives_reason_to_complain(site: Site, packed: World, scheme: str, width: int) -> None:
     found = {}
-    async with site.visit(color_scheme=scheme, width=width) as context:
-        page = await context.new_page()
-        complaints = listen(page)
-        every = paths(packed.made)
-        for path in every if _EVERYTHING else every[_LOOKS.index((scheme, width)) * _FEW // 2 :: _FEW]:
-            response = await page.goto(path)
-            assert response
-            assert response.status == 200, path
-            wide = await page.evaluate("document.documentElement.scrollWidth > window.innerWidth")
-            troubles = [*complaints, *await axe(page), *(["it is wider than the screen"] if wide else [])]
-            if troubles:
-                found[path] = troubles
-            complaints.clear()
+    async with site.visit(color_scheme=scheme, width=width) as page:
+        with listening(page) as complaints:
+            every = paths(packed.made)
+            for path in every if _EVERYTHING else every[_LOOKS.index((scheme, width)) * _FEW // 2 :: _FEW]:
+                response = await page.goto(path)
+                assert response
+                assert response.status == 200, path
+                script = "document.documentElement.scrollWidth > window.innerWidth"
+                wide = await page.evaluate(script)
+                troubles = [*complaints, *await axe(page)]
+                troubles += ["it is wider than the screen"] if wide else []
+                if troubles:
+                    found[path] = troubles
+                complaints.clear()
     assert found == {}
 
 
 @pytest.mark.long
 async def test_pages_can_be_read_without_scripts(site: Site, packed: World) -> None:
-    async with site.visit(java_script_enabled=False) as context:
-        page = await context.new_page()
+    async with site.visit(java_script_enabled=False) as page:
         for path in paths(packed.made):
             await page.goto(path)
             assert await page.locator("h1").first.inner_text()

@@ -10,15 +10,17 @@ import httpx
 import pytest
 from starlette.routing import Route
 
-from leasehold.api.sessions import own_path
 from leasehold.dashboard.page import CSP
-from leasehold.engine import jobs, people, watch
-from leasehold.engine.database import Role
-from tests.api.conftest import settings_of
-from tests.api.people import member
+from leasehold.database.database import Role
+from leasehold.engine import jobs
+from leasehold.engine.audit import list_audit
+from leasehold.features.people import store as people
+from leasehold.features.people.browser_session import own_path
 from tests.dashboard.addresses import routes
 from tests.dashboard.pack_world import packs
 from tests.dashboard.world import World
+from tests.features.people.signed_in import member
+from tests.http.conftest import settings_of
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -37,7 +39,7 @@ async def csrf_of(client: httpx.AsyncClient) -> str:
     return found[1]
 
 
-_SCHEMAS = ", ".join(f"'leasehold_{one.pack.name}'" for one in packs())
+_SCHEMAS = ", ".join(f"'leasehold_{one.feature.name}'" for one in packs())
 #: Things of packs that stand in addresses by their ids.
 _OF_PACKS = ("product", "site", "group", "rule", "source", "posting", "application", "search", "passport", "finding")
 
@@ -260,6 +262,6 @@ async def test_what_was_done_is_in_the_log_with_who_did_it(here: World) -> None:
         assert done.status_code == 303
         await client.post("/queues/default/resume", data={"csrf": await csrf_of(client)})
     async with here.cell.database(Role.OPERATOR, connections=1) as db:
-        newest = await watch.list_audit(db, None, before=None, limit=2)
+        newest = await list_audit(db, None, before=None, limit=2)
     assert [(one.action, one.target) for one in newest] == [("queue.resume", "default"), ("queue.pause", "default")]
     assert all(UUID(one.actor.removeprefix("person:")) for one in newest)

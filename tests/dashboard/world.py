@@ -9,22 +9,25 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from leasehold import dashboard
-from leasehold.api.server import serving
-from leasehold.engine import jobs, migrate, tenants, upkeep, webhooks, workers
-from leasehold.engine.database import Database, Role
-from leasehold.engine.flows import Flows
-from leasehold.engine.gates import Gates
-from leasehold.engine.schedules import Schedules
-from leasehold.engine.scope import Scope
-from leasehold.engine.secrets import secret_keys
-from leasehold.flows import approval, chain, group, step
-from leasehold.job import Ended, Grant
-from leasehold.packs import discover, files_of
+from leasehold.dashboard import app
+from leasehold.database import migrate
+from leasehold.database.actor import ActorTransaction
+from leasehold.database.database import Database, Role
+from leasehold.engine import jobs, leases, maintenance
+from leasehold.features.flows.model import approval, chain, group, step
+from leasehold.features.flows.store import Flows
+from leasehold.features.limits.store import Gates
+from leasehold.features.schedules.store import Schedules
+from leasehold.features.secrets.store import secret_keys
+from leasehold.features.tenants import store as tenants
+from leasehold.features.webhooks import store as webhooks
+from leasehold.http.server import serving
+from leasehold.job import AttemptOutcome, ClaimedJob
+from leasehold.plugins.discovery import discover, files_of_all
 from leasehold.settings import Settings
-from tests.api.conftest import settings_of
-from tests.api.people import invite, member, signed_in
 from tests.cell import Cell
+from tests.features.people.signed_in import invite, member, signed_in
+from tests.http.conftest import settings_of
 
 TRACE = """Traceback (most recent call last):
   File "/srv/shop/handlers.py", line 41, in refund
@@ -61,14 +64,16 @@ class World:
     async def finish_step(self, kind: str) -> None:
         """As the handler of the step that runs."""
         async with self.cell.database(Role.WORKER, connections=1) as db:
-            await jobs.finish(db, [Ended(token=self.tokens[kind], outcome="succeeded", result="{}", error="null")])
+            await jobs.finish(
+                db, [AttemptOutcome(token=self.tokens[kind], outcome="succeeded", result="{}", error="null")]
+            )
 
 
 @asynccontextmanager
 async def world(cell: Cell) -> AsyncIterator[World]:
     settings = settings_of(cell, port=0, host="127.0.0.1", ip_requests=1_000_000, key_requests=1_000_000)
     packs = discover(PACKS)
-    await migrate.migrate(cell.cluster.url(cell.name), packs=files_of(packs))
+    await migrate.migrate(cell.cluster.url(cell.name), packs=files_of_all(packs))
     async with cell.database(Role.OPERATOR, connections=1) as db:
         ids = [await tenants.create_tenant(db, name) for name in ("acme", "globex", "initech")]
     await cell.pass_time(-3600)
@@ -87,7 +92,7 @@ async def world(cell: Cell) -> AsyncIterator[World]:
     ):
         token, _ = await member(cell, tenant, role, email)
         sessions[who] = token.text
-    async with serving(settings, packs=packs, mount=dashboard.mount) as url:
+    async with serving(settings, packs=packs, mount=app.mount) as url:
         cookie = f"leasehold_session_{url.rpartition(':')[2]}"
         yield World(
             cell=cell, url=url, acme=ids[0], globex=ids[1], made=made, tokens=tokens, cookie=cookie, sessions=sessions
@@ -156,7 +161,7 @@ async def fill(cell: Cell, ids: Sequence[UUID]) -> tuple[dict[str, UUID], dict[s
         await jobs.cancel(api, globex, made["canceled"], "the order was withdrawn")
         await cell.change("update leasehold_test.clock set offset_s = 0")
         for one in (hand, slow):
-            await workers.beat(db, one.worker)
+            await leases.heartbeat(db, one.worker)
         schedules = Schedules(api, acme, lambda _: None)
         await schedules.put("nightly-report", "reports.nightly", {}, cron="30 2 * * *", zone="Europe/Berlin")
         await schedules.put("poll-feeds", "feeds.import", {"url": "https://feeds.example.com"}, every=900, jitter=60)
@@ -170,7 +175,7 @@ async def fill(cell: Cell, ids: Sequence[UUID]) -> tuple[dict[str, UUID], dict[s
 async def hooks(cell: Cell, tenant: UUID, settings: Settings) -> dict[str, UUID]:
     """An endpoint with a delivery that arrived and one that the receiver refused."""
     async with cell.database(Role.API, connections=1) as db, cell.database(Role.WORKER, connections=1) as worker:
-        async with Scope.open(db, tenant=tenant, actor="person:ada") as scope:
+        async with ActorTransaction.open(db, tenant=tenant, actor="person:ada") as scope:
             endpoint, _ = await webhooks.create_endpoint(
                 scope,
                 tenant,
@@ -242,7 +247,7 @@ async def orders_of(cell: Cell, ids: Sequence[UUID]) -> tuple[dict[str, UUID], d
                         continue
                     outcome = "failed" if grant.kind == fails else "succeeded"
                     error = {"type": "OutOfStock", "message": "only 2 of 3 are left"} if grant.kind == fails else {}
-                    ended = Ended(token=grant.token, outcome=outcome, result="{}", error=json.dumps(error))
+                    ended = AttemptOutcome(token=grant.token, outcome=outcome, result="{}", error=json.dumps(error))
                     await jobs.finish(db, [ended])
                 await cell.pass_time(2)
             return flow_id
@@ -257,7 +262,7 @@ async def orders_of(cell: Cell, ids: Sequence[UUID]) -> tuple[dict[str, UUID], d
         await jobs.enqueue(api, acme, "shop.pay", ["{}"] * 3, {"queue": "orders", "gate": bank, "max_attempts": 1})
         [grant] = await jobs.claim(db, worker, ["orders"], 1)
         error = json.dumps({"type": "ConnectError", "message": "the bank does not answer"})
-        await jobs.finish(db, [Ended(token=grant.token, outcome="errored", result="null", error=error)])
+        await jobs.finish(db, [AttemptOutcome(token=grant.token, outcome="errored", result="null", error=error)])
         assert await jobs.claim(db, worker, ["orders"], 5) == []
     return made, tokens
 
@@ -275,7 +280,7 @@ class Hand:
         [made] = await jobs.enqueue(self._db, tenant, kind, [json.dumps(payload)], given)
         return made.job_id
 
-    async def claim(self, job: UUID) -> Grant:
+    async def claim(self, job: UUID) -> ClaimedJob:
         [grant] = await jobs.claim(self._db, self.worker, ["default", "money", "mail", "feeds"], 1)
         assert grant.job_id == job
         return grant
@@ -285,17 +290,19 @@ class Hand:
     ) -> None:
         grant = await self.claim(job)
         await self._cell.pass_time(seconds)
-        ended = Ended(token=grant.token, outcome=outcome, result=json.dumps(result), error=json.dumps(error or {}))
+        ended = AttemptOutcome(
+            token=grant.token, outcome=outcome, result=json.dumps(result), error=json.dumps(error or {})
+        )
         assert await jobs.finish(self._db, [ended]) == {grant.token}
         await self._cell.pass_time(3)  # longer than any back-off of these
-        await upkeep.promote(self._db)
+        await maintenance.dispatch_due_jobs(self._db)
 
 
 async def _register(db: Database, name: str, queues: list[str]) -> UUID:
     kinds: dict[str, dict[str, Any]] = {
         kind: {} for kind in ("mail.send", "mail.digest", "shop.refund", "shop.invoice", "feeds.import")
     }
-    return await workers.register_worker(
+    return await leases.register_worker(
         db, name=name, version="1.4.2", queues=queues, kinds=kinds, slots=10, lease_s=3600.0
     )
 

@@ -8,11 +8,11 @@ from dataclasses import replace
 
 import pytest
 
-from leasehold.app import Leasehold
-from leasehold.context import Context
-from leasehold.engine.broker import Broker, broker_ready
+from leasehold.database.amqp_wakeups import Broker, broker_ready
 from leasehold.job import State
 from leasehold.postgres.server import free_port
+from leasehold.program.app import Leasehold
+from leasehold.program.context import Context
 from leasehold.settings import Settings
 from tests.cell import Cell
 from tests.waiting import eventually

@@ -1,14 +1,17 @@
-"""The driver knows PostgreSQL's own arrays, asks the server for nothing on a new connection, and asks again quickly."""
+"""The driver knows PostgreSQL's own arrays; what is used of it that is not public is there."""
 
 from datetime import UTC, datetime
+from inspect import signature
 from typing import Any
 from uuid import uuid4
 
 import asyncpg
 import pytest
+from asyncpg.connect_utils import _ClientConfiguration
+from asyncpg.transaction import Transaction
 
-from leasehold.engine import driver
-from leasehold.engine.database import Database, Role
+from leasehold.database import connection as driver
+from leasehold.database.database import Database, Role
 from tests.cell import Cell
 
 VALUES: dict[str, list[Any]] = {
@@ -48,7 +51,11 @@ async def test_a_new_connection_asks_for_no_types(worker_db: Database) -> None:
     asked: list[str] = []
     async with worker_db.transaction() as connection:  # its first: nothing has been asked on it yet
         connection.add_query_logger(lambda record: asked.append(record.query))
-        for call in ("exchange($1, $2, $3, $4, $5, $6, $7, $8)", "finish($1, $2, $3, $4, $5)", "list_waits($1, $2)"):
+        for call in (
+            "exchange($1, $2, $3, $4, $5, $6, $7, $8)",
+            "finish($1, $2, $3, $4, $5)",
+            "list_pickup_delays($1, $2)",
+        ):
             await connection.prepare(f"select f.* from leasehold.{call} f")
     assert not [query for query in asked if "typeinfo" in query]
 
@@ -62,15 +69,16 @@ async def test_other_types_are_still_asked_for(worker_db: Database) -> None:
     assert [query for query in asked if "typeinfo" in query], "or the tests above would see nothing"
 
 
-async def test_a_question_asked_again_goes_by_the_statement_that_is_prepared(worker_db: Database) -> None:
-    async with worker_db.transaction() as connection:
-        asked: list[str] = []
-        connection.add_query_logger(lambda record: asked.append(record.query))  # the driver's own way tells it
-        for number in (1, 2, 3):
-            assert [tuple(row) for row in await connection.fetch_again("select $1::int, 'a'", number)] == [
-                (number, "a")
-            ]
-    assert len(asked) == 1, "the first time only: or asyncpg keeps its statements otherwise now, see driver.py"
+def test_what_we_use_of_asyncpg_that_is_not_public_is_there() -> None:
+    theirs = asyncpg.Connection
+    assert {"_config", "_cancellations"} <= {*theirs.__slots__}
+    assert "command_timeout" in _ClientConfiguration._fields
+    assert [*signature(theirs._execute).parameters][:5] == ["self", "query", "args", "limit", "timeout"]
+    assert [*signature(theirs._cancel).parameters][:2] == ["self", "waiter"]
+    assert [*signature(theirs._check_open).parameters] == ["self"]
+    assert [*signature(theirs._introspect_types).parameters] == ["self", "typeoids", "timeout"]
+    assert "_connection" in Transaction.__slots__
+    assert issubclass(asyncpg.exceptions._base.DataError, ValueError), "what an argument that fits no type raises"
 
 
 async def test_a_question_whose_answer_has_other_columns_now_is_asked_anew(cell: Cell) -> None:
@@ -80,7 +88,7 @@ async def test_a_question_whose_answer_has_other_columns_now_is_asked_anew(cell:
         for columns, values in (("a int", "1"), ("a int, b text", "1, ''x''")):
             await connection.execute("drop function if exists pg_temp.shape()")
             await connection.execute(create.format(columns, values))
-            [row] = await connection.fetch_again("select f.* from pg_temp.shape() f")
+            [row] = await connection.fetch("select f.* from pg_temp.shape() f")
             assert list(row.keys()) == [column.split()[0] for column in columns.split(", ")]
     finally:
         await connection.close()

@@ -12,10 +12,10 @@ from urllib.parse import urlencode, urlsplit, urlunsplit
 import pytest
 
 import leasehold
-from leasehold.engine import wakeups
-from leasehold.engine.database import Database, Role, Target
-from leasehold.engine.driver import Limits, connect
-from leasehold.engine.wakeups import Listener
+from leasehold.database import wakeups
+from leasehold.database.connection import Limits, connect
+from leasehold.database.database import Database, Role, Target
+from leasehold.database.wakeups import Listener
 from leasehold.errors import BadSetting, LoginRefused, Unreachable
 from tests.cell import Cell
 from tests.waiting import eventually
@@ -353,7 +353,7 @@ def test_every_connection_is_made_in_one_place() -> None:
         for node in ast.walk(ast.parse(path.read_text()))
         if _connects(node)
     }
-    assert found == {"leasehold/engine/driver.py"}
+    assert found == {"leasehold/database/connection.py"}
 
 
 def _connects(node: ast.AST) -> bool:

@@ -1,11 +1,13 @@
 """Calls that may wait for a lock have half of a pool, and each tenant a share of that half."""
 
 import asyncio
+from types import TracebackType
+from typing import Self
 from uuid import UUID, uuid4
 
 import pytest
 
-from leasehold.engine.shares import Shares
+from leasehold.database.fair_share import Shares
 from leasehold.errors import QuotaExceeded
 
 A, B, C = uuid4(), uuid4(), uuid4()
@@ -18,6 +20,17 @@ class Callers:
         self._shares = shares
         self._calls: list[tuple[UUID, asyncio.Task[None], asyncio.Event]] = []
         self.running: list[UUID] = []  # in the order in which they began
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """None of them outlives its test."""
+        for _, task, _ in self._calls:
+            task.cancel()
+        await asyncio.gather(*(task for _, task, _ in self._calls), return_exceptions=True)
 
     async def begin(self, tenant: UUID, n: int = 1) -> None:
         for _ in range(n):
@@ -48,37 +61,37 @@ class Callers:
 
 
 async def test_one_tenant_has_its_share_and_all_together_have_half() -> None:
-    callers = Callers(Shares(10))
-    await callers.begin(A, 10)
-    assert callers.running == [A] * 3
-    await callers.begin(B, 10)
-    assert callers.running == [A] * 3 + [B] * 2, "five of ten"
-    await callers.begin(C)
-    for _ in range(4):
-        await callers.end(A)
-    assert callers.running[5:] == [A, B, C, A], "tenants take turns, however long their lines are"
+    async with Callers(Shares(10)) as callers:
+        await callers.begin(A, 10)
+        assert callers.running == [A] * 3
+        await callers.begin(B, 10)
+        assert callers.running == [A] * 3 + [B] * 2, "five of ten"
+        await callers.begin(C)
+        for _ in range(4):
+            await callers.end(A)
+        assert callers.running[5:] == [A, B, C, A], "tenants take turns"
 
 
 async def test_a_call_that_leaves_the_line_takes_no_turn() -> None:
-    callers = Callers(Shares(2))
-    await callers.begin(A)
-    await callers.begin(A)
-    callers.cancel(A)
-    await callers.settle()
-    await callers.begin(B)
-    await callers.end(A)
-    assert callers.running == [A, B]
+    async with Callers(Shares(2)) as callers:
+        await callers.begin(A)
+        await callers.begin(A)
+        callers.cancel(A)
+        await callers.settle()
+        await callers.begin(B)
+        await callers.end(A)
+        assert callers.running == [A, B]
 
 
 async def test_a_turn_that_comes_to_a_call_that_leaves_is_passed_on() -> None:
     shares = Shares(2)
-    callers = Callers(shares)
-    async with shares.of(A):
-        await callers.begin(A)
-        await callers.begin(B)
-    callers.cancel(A)  # its turn has come, and it has not seen it yet
-    await callers.settle()
-    assert callers.running == [B]
+    async with Callers(shares) as callers:
+        async with shares.of(A):
+            await callers.begin(A)
+            await callers.begin(B)
+        callers.cancel(A)  # its turn has come, and it has not seen it yet
+        await callers.settle()
+        assert callers.running == [B]
 
 
 async def test_too_long_a_wait_is_refused() -> None:

@@ -11,8 +11,8 @@ from sqlalchemy import create_engine, text
 from sqlalchemy.ext.asyncio import AsyncSession, create_async_engine
 from sqlalchemy.orm import Session
 
-from leasehold.engine import foreign
-from leasehold.engine.database import Database, Role
+from leasehold.database import foreign_transaction
+from leasehold.database.database import Database, Role
 from leasehold.errors import BadInput, Conflict, NotFound
 from tests.cell import Cell
 
@@ -100,12 +100,12 @@ async def test_an_async_callers_commit_makes_the_job_and_its_rollback_unmakes_it
     cell: Cell, opened: Callable[[str], AbstractAsyncContextManager[Any]]
 ) -> None:
     async with opened(cell.url(Role.API)) as connection:
-        assert foreign.is_async(connection)
-        made = await foreign.enqueue_async(connection, values(n=3), schema="leasehold")
+        assert foreign_transaction.is_async(connection)
+        made = await foreign_transaction.enqueue_async(connection, values(n=3), schema="leasehold")
         assert [job.created for job in made] == [True] * 3
     with pytest.raises(Undo):
         async with opened(cell.url(Role.API)) as connection:
-            await foreign.enqueue_async(connection, values(), schema="leasehold")
+            await foreign_transaction.enqueue_async(connection, values(), schema="leasehold")
             raise Undo
     assert len(await cell.look("select * from leasehold.ready")) == 3
 
@@ -115,13 +115,13 @@ async def test_a_sync_callers_commit_makes_the_job_and_its_rollback_unmakes_it(
     cell: Cell, opened: Callable[[str], AbstractContextManager[Any]]
 ) -> None:
     with opened(cell.url(Role.API)) as connection:
-        assert not foreign.is_async(connection)
-        [job] = foreign.enqueue_sync(connection, values(key="k"), schema="leasehold")
+        assert not foreign_transaction.is_async(connection)
+        [job] = foreign_transaction.enqueue_sync(connection, values(key="k"), schema="leasehold")
     with pytest.raises(Undo), opened(cell.url(Role.API)) as connection:
-        foreign.enqueue_sync(connection, values(), schema="leasehold")
+        foreign_transaction.enqueue_sync(connection, values(), schema="leasehold")
         raise Undo
     with opened(cell.url(Role.API)) as connection:
-        [again] = foreign.enqueue_sync(connection, values(key="k"), schema="leasehold")
+        [again] = foreign_transaction.enqueue_sync(connection, values(key="k"), schema="leasehold")
     assert (again.job_id, again.created) == (job.job_id, False)
     [row] = await cell.look("select priority, tenant_id from leasehold.job")
     assert row == {"priority": 1, "tenant_id": str(cell.tenant_a)}
@@ -141,10 +141,10 @@ async def test_an_async_callers_flow_is_whole_or_not_at_all(
     cell: Cell, opened: Callable[[str], AbstractAsyncContextManager[Any]]
 ) -> None:
     async with opened(cell.url(Role.API)) as connection:
-        flow_id = await foreign.start_flow_async(connection, FLOW, schema="leasehold")
+        flow_id = await foreign_transaction.start_flow_async(connection, FLOW, schema="leasehold")
     with pytest.raises(Undo):
         async with opened(cell.url(Role.API)) as connection:
-            await foreign.start_flow_async(connection, FLOW, schema="leasehold")
+            await foreign_transaction.start_flow_async(connection, FLOW, schema="leasehold")
             raise Undo
     assert await cell.look("select distinct flow_id from leasehold.step") == [{"flow_id": str(flow_id)}]
 
@@ -154,22 +154,22 @@ async def test_a_sync_callers_flow_is_whole_or_not_at_all(
     cell: Cell, opened: Callable[[str], AbstractContextManager[Any]]
 ) -> None:
     with opened(cell.url(Role.API)) as connection:
-        flow_id = foreign.start_flow_sync(connection, FLOW, schema="leasehold")
+        flow_id = foreign_transaction.start_flow_sync(connection, FLOW, schema="leasehold")
     with pytest.raises(Undo), opened(cell.url(Role.API)) as connection:
-        foreign.start_flow_sync(connection, FLOW, schema="leasehold")
+        foreign_transaction.start_flow_sync(connection, FLOW, schema="leasehold")
         raise Undo
     assert await cell.look("select distinct flow_id from leasehold.step") == [{"flow_id": str(flow_id)}]
 
 
 async def test_the_callers_own_tenant_setting_is_put_back(cell: Cell) -> None:
     async with of_asyncpg(cell.url(Role.API)) as connection:
-        await foreign.enqueue_async(connection, values(), schema="leasehold")
+        await foreign_transaction.enqueue_async(connection, values(), schema="leasehold")
         assert not await connection.fetchval(SCOPE)
         await connection.execute("select set_config('leasehold.tenant', $1, true)", str(cell.tenant_b))
-        await foreign.enqueue_async(connection, values(), schema="leasehold")
+        await foreign_transaction.enqueue_async(connection, values(), schema="leasehold")
         assert await connection.fetchval(SCOPE) == str(cell.tenant_b)
     with of_session(cell.url(Role.API)) as session:
-        foreign.enqueue_sync(session, values(), schema="leasehold")
+        foreign_transaction.enqueue_sync(session, values(), schema="leasehold")
         assert not session.execute(text(SCOPE)).scalar()
 
 
@@ -177,21 +177,23 @@ async def test_the_callers_own_tenant_setting_is_put_back(cell: Cell) -> None:
 async def test_errors_of_every_async_driver_are_ours(cell: Cell, opened: Any) -> None:
     with pytest.raises(NotFound, match="no tenant 'nobody'"):
         async with opened(cell.url(Role.API)) as connection:
-            await foreign.enqueue_async(connection, values(tenant="nobody"), schema="leasehold")
+            await foreign_transaction.enqueue_async(connection, values(tenant="nobody"), schema="leasehold")
     with pytest.raises(BadInput, match="form pack.verb"):
         async with opened(cell.url(Role.API)) as connection:
-            await foreign.enqueue_async(connection, values(kind="work"), schema="leasehold")
+            await foreign_transaction.enqueue_async(connection, values(kind="work"), schema="leasehold")
 
 
 @pytest.mark.parametrize("opened", SYNC, ids=lambda opened: opened.__name__)
 async def test_errors_of_every_sync_driver_are_ours(cell: Cell, opened: Any) -> None:
     with opened(cell.url(Role.API)) as connection:
-        foreign.enqueue_sync(connection, values(key="k"), schema="leasehold")
+        foreign_transaction.enqueue_sync(connection, values(key="k"), schema="leasehold")
     with pytest.raises(Conflict, match="another payload"), opened(cell.url(Role.API)) as connection:
-        foreign.enqueue_sync(connection, values(key="k") | {"payloads": ['{"other": 1}']}, schema="leasehold")
+        foreign_transaction.enqueue_sync(
+            connection, values(key="k") | {"payloads": ['{"other": 1}']}, schema="leasehold"
+        )
 
 
 async def test_an_async_connection_given_to_the_sync_door_is_told_where_to_go(cell: Cell, api_db: Database) -> None:
     async with of_asyncpg(cell.url(Role.API)) as connection:
         with pytest.raises(BadInput, match="await app.enqueue"):
-            foreign.enqueue_sync(connection, values(), schema="leasehold")
+            foreign_transaction.enqueue_sync(connection, values(), schema="leasehold")

@@ -11,20 +11,21 @@ from typing import Any
 
 import pytest
 
-from leasehold import sql
-from leasehold.engine import jobs, migrate, tenants, upkeep, workers
-from leasehold.engine.database import Database, Role, Target
+from leasehold.database import migrate, sql_files
+from leasehold.database.database import Database, Role, Target
+from leasehold.engine import jobs, leases, maintenance
 from leasehold.errors import Conflict, LeaseholdError, NoTenant, NotFound
-from leasehold.job import Ended, State
+from leasehold.features.tenants import store as tenants
+from leasehold.job import AttemptOutcome, State
 from tests.cli.program import leasehold, started
-from tests.engine.conftest import Own
+from tests.database.conftest import Own
 
-ALL = [file.name for file in sql.read_all()]
+ALL = [file.name for file in sql_files.read_all()]
 
 #: One migration in a process of its own; how many files it applied.
 MIGRATE = """
 import asyncio, sys
-from leasehold.engine.migrate import migrate
+from leasehold.database.migrate import migrate
 print(len(asyncio.run(migrate(sys.argv[1], schema=sys.argv[2])).applied))
 """
 
@@ -37,12 +38,12 @@ async def test_the_second_migration_has_nothing_to_do(own: Own, database: str) -
     before = await migrate.status(url)
     assert (before.release, before.pending) == (None, ALL)
     first = await migrate.migrate(url)
-    assert (first.applied, first.release) == (ALL, sql.RELEASE)
+    assert (first.applied, first.release) == (ALL, sql_files.RELEASE)
     ledger = await own.fetch(database, "select * from leasehold.migration order by name")
     assert (await migrate.migrate(url)).applied == []
     assert await own.fetch(database, "select * from leasehold.migration order by name") == ledger
     after = await migrate.status(url)
-    assert (after.release, after.pending) == (sql.RELEASE, [])
+    assert (after.release, after.pending) == (sql_files.RELEASE, [])
 
 
 async def test_ten_processes_at_once_apply_everything_once(own: Own, database: str, schema: str) -> None:
@@ -67,10 +68,10 @@ async def test_ten_databases_of_one_server_get_their_common_roles_at_once(own: O
 async def test_a_failing_migration_leaves_nothing(
     own: Own, database: str, schema: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    broken = sql.File(name="policies/zzz.sql", text="select 1 / 0;")
-    whole = sql.read_all()
+    broken = sql_files.File(name="policies/zzz.sql", text="select 1 / 0;")
+    whole = sql_files.read_all()
     with monkeypatch.context() as patch:
-        patch.setattr(sql, "read_all", lambda: [*whole, broken])
+        patch.setattr(sql_files, "read_all", lambda: [*whole, broken])
         with pytest.raises(LeaseholdError):
             await migrate.migrate(own.url(database), schema=schema)
     assert await own.fetch(database, f"select from pg_namespace where nspname = '{schema}'") == []
@@ -98,7 +99,7 @@ async def test_two_schemas_in_one_database_work_and_do_not_see_each_other(own: O
     other = own.url(database, user="cell_1_worker", password="secret")
     async with Database(Target(url=other, role=Role.WORKER, schema="leasehold")) as db:
         with pytest.raises(LeaseholdError, match="permission denied"):
-            await upkeep.promote(db)
+            await maintenance.dispatch_due_jobs(db)
 
 
 async def life_of_one_job(own: Own, database: str, schema: str) -> Any:
@@ -109,13 +110,15 @@ async def life_of_one_job(own: Own, database: str, schema: str) -> Any:
     async with open_(Role.OPERATOR) as operator, open_(Role.API) as api, open_(Role.WORKER) as worker:
         tenant = await tenants.create_tenant(operator, "acme")
         [job] = await jobs.enqueue(api, tenant, "t.work", ["{}"], {})
-        worker_id = await workers.register_worker(
+        worker_id = await leases.register_worker(
             worker, name="w", version="0", queues=["default"], kinds={}, slots=1, lease_s=60.0
         )
         [grant] = await jobs.claim(worker, worker_id, ["default"], 10)
         assert grant.job_id == job.job_id
         await jobs.append_event(worker, grant.token, "progress", progress=50)
-        assert await jobs.finish(worker, [Ended(token=grant.token, outcome="succeeded", result="1")]) == {grant.token}
+        assert await jobs.finish(worker, [AttemptOutcome(token=grant.token, outcome="succeeded", result="1")]) == {
+            grant.token
+        }
         assert (await jobs.get_job(api, tenant, job.job_id)).state is State.SUCCEEDED
         with pytest.raises(NoTenant):
             await api.call("get_job", job.job_id)
@@ -131,7 +134,7 @@ async def test_one_url_is_enough_because_each_connection_takes_its_role(own: Own
             async with db.transaction() as connection:
                 assert await connection.fetchval("select current_user") == "leasehold_api"
         with pytest.raises(LeaseholdError, match="permission denied"):
-            await upkeep.promote(db)
+            await maintenance.dispatch_due_jobs(db)
 
 
 # -- other releases -------------------------------------------------------------------------------------------------
@@ -143,11 +146,11 @@ async def test_an_old_program_leaves_a_newer_database_alone(
     url = own.url(database)
     await migrate.migrate(url, schema=schema)
     ledger = await own.fetch(database, f"select * from {schema}.migration order by name")
-    older = [changed(file) for file in sql.read_all() if not file.is_table]
-    monkeypatch.setattr(sql, "RELEASE", sql.RELEASE - 1)
-    monkeypatch.setattr(sql, "read_all", lambda: older)
+    older = [changed(file) for file in sql_files.read_all() if not file.is_table]
+    monkeypatch.setattr(sql_files, "RELEASE", sql_files.RELEASE - 1)
+    monkeypatch.setattr(sql_files, "read_all", lambda: older)
     done = await migrate.migrate(url, schema=schema)
-    assert (done.applied, done.release) == ([], sql.RELEASE + 1)
+    assert (done.applied, done.release) == ([], sql_files.RELEASE + 1)
     assert await own.fetch(database, f"select * from {schema}.migration order by name") == ledger
     assert (await migrate.status(url, schema=schema)).pending == [], "what migrate would not do is not pending"
 
@@ -159,9 +162,9 @@ async def test_an_old_program_says_that_it_is_older_than_the_database(own: Own, 
     for options in ((), ("--json",)):
         said = leasehold("db", "migrate", *options, env=env)
         assert (said.code, said.out) == (4, "")
-        assert f"this program is older than the database: it has release {sql.RELEASE}" in said.err
+        assert f"this program is older than the database: it has release {sql_files.RELEASE}" in said.err
         assert "pip install --upgrade leasehold" in said.err
-    assert f"(later than this program's, {sql.RELEASE})" in leasehold("db", "status", env=env).err
+    assert f"(later than this program's, {sql_files.RELEASE})" in leasehold("db", "status", env=env).err
 
 
 async def test_a_changed_function_is_applied_again_and_nothing_else(
@@ -173,22 +176,56 @@ async def test_a_changed_function_is_applied_again_and_nothing_else(
         replace(file, text=file.text.replace("clock_timestamp()", "timestamptz '2001-01-01 00:00Z'"))
         if file.name == "functions/now.sql"
         else file
-        for file in sql.read_all()
+        for file in sql_files.read_all()
     ]
-    monkeypatch.setattr(sql, "read_all", lambda: files)
+    monkeypatch.setattr(sql_files, "read_all", lambda: files)
     assert (await migrate.status(url, schema=schema)).pending == ["functions/now.sql"]
     assert (await migrate.migrate(url, schema=schema)).applied == ["functions/now.sql"]
     [row] = await own.fetch(database, f"select {schema}.now()")
     assert row[0].year == 2001
 
 
+async def test_a_role_that_a_marker_no_longer_names_loses_its_grant(
+    own: Own, database: str, schema: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = own.url(database)
+
+    async def migrate_with(marker: str) -> dict[str, bool]:
+        text = f"-- Answer.\n{marker}\ncreate or replace function leasehold.answer() returns integer\n"
+        file = sql_files.read_function("functions/answer.sql", f"{text}language sql as $$ select 42 $$;\n")
+        with monkeypatch.context() as patch:
+            patch.setattr(sql_files, "read_all", lambda: [*files, file])
+            await migrate.migrate(url, schema=schema)
+        query = "select has_function_privilege('{0}_{1}', '{0}.answer()', 'execute')"
+        return {role: (await own.fetch(database, query.format(schema, role)))[0][0] for role in Role}
+
+    files = sql_files.read_all()
+    nobody = dict.fromkeys(Role, False)
+    assert await migrate_with("-- for: api, worker") == {**nobody, Role.API: True, Role.WORKER: True}
+    assert await migrate_with("-- for: worker") == {**nobody, Role.WORKER: True}
+    assert await migrate_with("-- internal") == nobody
+
+
+async def test_a_function_without_a_grant_is_for_no_role_from_its_first_moment(
+    own: Own, database: str, schema: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bare = "create function leasehold.bare() returns integer language sql as 'select 42';"
+    files = sql_files.read_all()
+    bare_file = sql_files.File(name="functions/bare.sql", text=bare)
+    first = next(number for number, file in enumerate(files) if file.name.startswith("functions/"))
+    monkeypatch.setattr(sql_files, "read_all", lambda: [*files[:first], bare_file, *files[first:]])
+    await migrate.migrate(own.url(database), schema=schema)
+    [row] = await own.fetch(database, f"select has_function_privilege('{schema}_api', '{schema}.bare()', 'execute')")
+    assert row[0] is False
+
+
 async def test_a_new_table_is_added_to_an_older_database(
     own: Own, database: str, schema: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await migrate.migrate(own.url(database), schema=schema)
-    new = sql.File(name="tables/9999_new.sql", text="create table leasehold.new (id integer primary key);")
-    files = sql.read_all()
-    monkeypatch.setattr(sql, "read_all", lambda: [new, *files])
+    new = sql_files.File(name="tables/engine/9999_new.sql", text="create table leasehold.new (id integer primary key);")
+    files = sql_files.read_all()
+    monkeypatch.setattr(sql_files, "read_all", lambda: [new, *files])
     assert (await migrate.migrate(own.url(database), schema=schema)).applied == [new.name]
     [row] = await own.fetch(
         database, f"select relowner::regrole::text from pg_class where oid = '{schema}.new'::regclass"
@@ -200,14 +237,14 @@ async def test_a_changed_table_is_refused_with_a_way_out(
     own: Own, database: str, schema: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await migrate.migrate(own.url(database), schema=schema)
-    files = [changed(file) if file.name == "tables/0001_tenants.sql" else file for file in sql.read_all()]
-    monkeypatch.setattr(sql, "read_all", lambda: files)
-    with pytest.raises(Conflict, match=r"tables/0001_tenants\.sql") as problem:
+    files = [changed(file) if file.name == "tables/engine/0002_jobs.sql" else file for file in sql_files.read_all()]
+    monkeypatch.setattr(sql_files, "read_all", lambda: files)
+    with pytest.raises(Conflict, match=r"tables/engine/0002_jobs\.sql") as problem:
         await migrate.migrate(own.url(database), schema=schema)
     assert "leasehold down --wipe" in (problem.value.hint or "")
 
 
-def changed(file: sql.File) -> sql.File:
+def changed(file: sql_files.File) -> sql_files.File:
     return replace(file, text=f"{file.text}\n-- another text\n")
 
 
@@ -232,7 +269,8 @@ async def test_a_database_owner_who_may_create_roles_migrates_and_is_no_member_a
         "select to_jsonb(m) from pg_auth_members m"
         f" where roleid = '{schema}_owner'::regrole and member = '{user}'::regrole",
     )
-    # From 16 on, whoever creates a role may administer it for ever; to use it or to become it is something else.
+    # From 16 on, whoever creates a role may administer it for ever; to use it or to become it is
+    # something else.
     for [text] in explicit:
         member = json.loads(text)
         assert (member["inherit_option"], member["set_option"]) == (False, False)
@@ -252,8 +290,8 @@ async def test_such_an_owner_applies_a_later_release_too(
     database = await server.new_database(owner=user)
     url = server.url(database, user=user, password="secret")
     await migrate.migrate(url, schema=schema)
-    files = [changed(file) if file.name == "functions/claim.sql" else file for file in sql.read_all()]
-    monkeypatch.setattr(sql, "read_all", lambda: files)
+    files = [changed(file) if file.name == "functions/claim.sql" else file for file in sql_files.read_all()]
+    monkeypatch.setattr(sql_files, "read_all", lambda: files)
     assert (await migrate.migrate(url, schema=schema)).applied == ["functions/claim.sql"]
 
 

@@ -6,9 +6,9 @@ from collections.abc import AsyncIterator
 import asyncpg
 import pytest
 
-from leasehold.engine.database import Role
-from leasehold.engine.driver import Connection
-from leasehold.engine.pool import Pool, Usage
+from leasehold.database.connection import Connection
+from leasehold.database.database import Role
+from leasehold.database.pool import Pool, Usage
 from tests.cell import Cell
 
 

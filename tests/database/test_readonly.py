@@ -5,18 +5,18 @@ from uuid import UUID
 import asyncpg
 import pytest
 
+from leasehold.database.database import Database, Role
+from leasehold.database.wakeups import news_channel, ready_channel
 from leasehold.engine import jobs
-from leasehold.engine.database import Database, Role
-from leasehold.engine.wakeups import news_channel, ready_channel
 from tests.cell import Cell
-from tests.sql.test_roles import READABLE, connected, scoped
+from tests.database.test_roles import READABLE, connected, scoped
 from tests.worker.conftest import shop
 from tests.worker.running import Shop, running
 
 __all__ = ["shop"]
-from leasehold.app import Leasehold
-from leasehold.context import Context
 from leasehold.job import State
+from leasehold.program.app import Leasehold
+from leasehold.program.context import Context
 
 LISTED = "select count(*) from leasehold.list_jobs()"
 
@@ -30,7 +30,7 @@ async def asked(cell: Cell, worker_db: Database) -> None:
 
 async def let(cell: Cell, tenant: UUID, *, may: bool = True) -> None:
     async with cell.database(Role.OPERATOR, connections=1) as db:
-        await db.call("let_read", "leasehold_readonly", tenant, may)
+        await db.call("grant_reader", "leasehold_readonly", tenant, may)
 
 
 async def seen(connection: asyncpg.Connection, tenant: UUID) -> int:
@@ -56,7 +56,7 @@ async def test_a_login_that_only_reads_sees_nobody_until_it_is_let(cell: Cell, a
         async with scoped(connection, str(cell.tenant_a)):
             with pytest.raises(asyncpg.PostgresError, match="this login may not read this tenant") as caught:
                 await connection.fetch(LISTED)
-        hint = "an operator may let it: select leasehold.let_read('leasehold_readonly', <tenant id>)"
+        hint = "an operator may let it: select leasehold.grant_reader('leasehold_readonly', <tenant id>)"
         assert caught.value.hint == hint
 
 
@@ -69,7 +69,7 @@ async def test_whom_it_was_let_read_it_reads_and_nobody_else_whatever_it_sets(ce
         assert await connection.fetchval("select count(*) from leasehold.job") == 0
         assert await connection.fetchval("select count(*) from leasehold.tenant") == 0
         with pytest.raises(asyncpg.InsufficientPrivilegeError):
-            await connection.execute(f"select leasehold.let_read('leasehold_readonly', '{cell.tenant_b}')")
+            await connection.execute(f"select leasehold.grant_reader('leasehold_readonly', '{cell.tenant_b}')")
         with pytest.raises(asyncpg.InsufficientPrivilegeError):
             await connection.fetch("select * from leasehold.reader")
         with pytest.raises(asyncpg.InsufficientPrivilegeError):

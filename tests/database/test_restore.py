@@ -8,22 +8,23 @@ from typing import Any
 
 import pytest
 
-from leasehold import packs, sql
-from leasehold.engine import migrate
-from leasehold.engine.database import Role
-from leasehold.engine.pack_files import PackFiles
+from leasehold.database import migrate, sql_files
+from leasehold.database.database import Role
+from leasehold.database.plugin_schema import PackFiles
 from leasehold.errors import Conflict
+from leasehold.plugins import discovery
 from leasehold.settings import Settings
 from tests.cli.program import leasehold
-from tests.engine.conftest import Own, running
-from tests.engine.test_migrate import feed, life_of_one_job
+from tests.database.conftest import Own, running
+from tests.database.test_migrate import feed, life_of_one_job
 
-PACKS = packs.files_of(packs.discover(Settings().packs))
-#: Functions that run as their owner, and a policy that lets rows through less often than that of the tenants.
+PACKS = discovery.files_of_all(discovery.discover(Settings().packs))
+#: Functions that run as their owner, and a policy that lets rows through less often than that of
+#: the tenants.
 SHOP = PackFiles(
     pack="shop",
     files=(
-        sql.File(
+        sql_files.File(
             name="packs/shop/0001_orders.sql",
             text="""
             create table pack.orders (tenant_id uuid not null, number bigint generated always as identity, note text);
@@ -39,7 +40,8 @@ SHOP = PackFiles(
         ),
     ),
 )
-#: Everything that belongs to a role or is granted to one, in the engine's schema and those of packs.
+#: Everything that belongs to a role or is granted to one, in the engine's schema and those of
+#: packs.
 RIGHTS = """
 with own as (select oid, nspname from pg_namespace where nspname ~ '^SCHEMA(_|$)'),
 object as (
@@ -195,7 +197,7 @@ async def test_a_pack_whose_grants_are_not_known_is_refused_and_nothing_changes(
 ) -> None:
     made, anew = await own.new_database(), await elsewhere.new_database()
     await migrate.migrate(own.url(made), schema=schema, packs=[SHOP])
-    await own.execute(made, f"alter table {schema}.migration drop column grants")
+    await own.execute(made, f"update {schema}.migration set grants = null")
     restored(elsewhere.url(anew), dumped(own, made, psql, tmp_path), psql)
     with pytest.raises(Conflict, match="pack shop") as refused:
         await migrate.migrate(elsewhere.url(anew), schema=schema, packs=[SHOP])
@@ -212,6 +214,6 @@ async def test_an_older_program_does_not_make_right_what_a_newer_one_dumped(
     made, anew = await own.new_database(), await elsewhere.new_database()
     await migrate.migrate(own.url(made), schema=schema)
     restored(elsewhere.url(anew), dumped(own, made, psql, tmp_path), psql)
-    monkeypatch.setattr(sql, "RELEASE", sql.RELEASE - 1)
-    with pytest.raises(Conflict, match=f"of release {sql.RELEASE + 1}"):
+    monkeypatch.setattr(sql_files, "RELEASE", sql_files.RELEASE - 1)
+    with pytest.raises(Conflict, match=f"of release {sql_files.RELEASE + 1}"):
         await migrate.migrate(elsewhere.url(anew), schema=schema)

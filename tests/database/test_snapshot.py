@@ -1,6 +1,6 @@
 """The schema as it is, kept beside the tests: a change of it shows in the diff of one file.
 
-After a change that is meant: `SNAPSHOT=write make test TESTS=tests/sql/test_snapshot.py`.
+After a change that is meant: `SNAPSHOT=write make test TESTS=tests/database/test_snapshot.py`.
 """
 
 import os

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
-from leasehold.api.hosts import OwnNames
+from leasehold.http.allowed_hosts import OwnNames
 from leasehold.metrics import CATALOGUE
 from leasehold.settings import Settings
 from tests.deploy.files import DEPLOY, alerts, documents, grouped, judged, selectors

@@ -10,12 +10,12 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
-from leasehold.engine import tenants
-from leasehold.engine.database import Role
-from tests.api.test_server import serving
+from leasehold.database.database import Role
+from leasehold.features.tenants import store as tenants
 from tests.cell import Cell
 from tests.cli.program import environment, leasehold, started
 from tests.docs.pages import Block, blocks
+from tests.http.test_server import serving
 
 #: A block of SQL with this comment before it is run, in its place among the blocks of Python.
 ADMINISTRATOR = "run as the administrator"

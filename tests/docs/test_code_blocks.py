@@ -16,7 +16,7 @@ import typer
 from typer.main import get_command
 
 from leasehold.cli import app as program
-from leasehold.engine.database import Role
+from leasehold.database.database import Role
 from tests.cell import Cell
 from tests.docs.pages import PAGES, ROOT, Block, blocks, commands
 from tests.docs.running import Running, running, settings_of

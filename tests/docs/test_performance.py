@@ -8,7 +8,8 @@ import pytest
 from tests.docs.pages import ROOT
 
 PAGE = ROOT / "docs" / "explanation" / "performance.md"
-#: A comment names the file and what of it the table shows: <!-- ratios of 2026-11-16-peers-4.json -->
+#: A comment names the file and what of it the table shows: <!-- ratios of 2026-11-16-peers-4.json
+#: -->
 TABLES = re.findall(r"<!-- (medians|ratios) of (\S+\.json) -->\n\n((?:\|.*\n)+)", PAGE.read_text())
 
 

@@ -12,7 +12,7 @@ import pytest
 from pydantic import BaseModel
 
 from leasehold import Context, Leasehold, LeaseholdError, Settings, State, SyncContext
-from leasehold.engine.database import Database, Role
+from leasehold.database.database import Database, Role
 from leasehold.errors import BadInput, LeaseLost
 from leasehold.worker import Worker
 from tests.cell import Cell

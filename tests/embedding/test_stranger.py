@@ -130,7 +130,8 @@ def venv(tmp_path_factory: pytest.TempPathFactory) -> Path:
     python = folder / "venv" / "bin" / "python"
     run(*pip, "--python", str(python), "install", "--no-deps", "--no-index", str(wheel), cwd=folder)
     [packages] = (folder / "venv" / "lib").glob("python*/site-packages")
-    # A line of a .pth file is a folder for the path; the .pth files in that folder (our editable self) are not read.
+    # A line of a .pth file is a folder for the path; the .pth files in that folder (our editable
+    # self) are not read.
     (packages / "borrowed.pth").write_text("\n".join(site.getsitepackages()))
     return python.parent
 

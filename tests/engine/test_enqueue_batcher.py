@@ -6,10 +6,10 @@ from typing import Any
 import asyncpg
 import pytest
 
-from leasehold.client import Backend, Client
-from leasehold.engine.database import Database, Role, Target
+from leasehold.database.database import Database, Role, Target
 from leasehold.errors import BadInput, NotFound
 from leasehold.job import Enqueued
+from leasehold.program.client import Backend, Client
 from leasehold.settings import Settings
 from tests.cell import Cell
 
@@ -69,7 +69,8 @@ async def test_what_one_tenant_asks_wrongly_again_and_again_costs_the_others_few
         made = await asyncio.gather(*mixed, return_exceptions=True)
         await backend.send_waiting()
     assert [type(one) for one in made] == [NotFound, Enqueued] * 100
-    # the first alone; all the others; those of each tenant. What is wrong is found out elsewhere, one by one.
+    # the first alone; all the others; those of each tenant. What is wrong is found out elsewhere,
+    # one by one.
     assert db.shared <= 6
 
 

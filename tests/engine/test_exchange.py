@@ -2,12 +2,12 @@
 
 import pytest
 
+from leasehold.database.database import Database
 from leasehold.engine import jobs
-from leasehold.engine.database import Database
 from leasehold.errors import WorkerLost
-from leasehold.job import Ended, State
+from leasehold.job import AttemptOutcome, State
 from tests.cell import Cell
-from tests.sql.test_life import end, enqueue, register
+from tests.engine.test_life import end, enqueue, register
 
 
 async def test_an_exchange_ends_what_ended_and_grants_what_fits(cell: Cell, worker_db: Database) -> None:
@@ -16,7 +16,7 @@ async def test_an_exchange_ends_what_ended_and_grants_what_fits(cell: Cell, work
     refused, first = await jobs.exchange(worker_db, worker, ["default"], 2, [])
     assert (refused, [grant.job_id for grant in first]) == (set(), ids[:2])
 
-    done = [Ended(token=grant.token, outcome="succeeded", result="1") for grant in first]
+    done = [AttemptOutcome(token=grant.token, outcome="succeeded", result="1") for grant in first]
     refused, second = await jobs.exchange(worker_db, worker, ["default"], 10, done)
     assert (refused, [grant.job_id for grant in second]) == (set(), ids[2:])
     assert [(await jobs.get_job(worker_db, cell.tenant_a, job_id)).state for job_id in ids[:2]] == [State.SUCCEEDED] * 2
@@ -29,7 +29,7 @@ async def test_an_exchange_tells_which_tokens_it_refused_and_claims_all_the_same
     await enqueue(worker_db, cell.tenant_a, 3)
     [first, second] = await jobs.claim(worker_db, worker, ["default"], 2)
     await end(worker_db, first, "succeeded")
-    done = [Ended(token=grant.token, outcome="succeeded") for grant in (first, second)]
+    done = [AttemptOutcome(token=grant.token, outcome="succeeded") for grant in (first, second)]
     refused, grants = await jobs.exchange(worker_db, worker, ["default"], 1, done)
     assert (refused, len(grants)) == ({first.token}, 1)
 
@@ -38,7 +38,9 @@ async def test_an_exchange_without_room_only_finishes(cell: Cell, worker_db: Dat
     worker = await register(worker_db)
     await enqueue(worker_db, cell.tenant_a, 2)
     [grant] = await jobs.claim(worker_db, worker, ["default"], 1)
-    assert await jobs.exchange(worker_db, worker, ["default"], 0, [Ended(token=grant.token, outcome="failed")]) == (
+    assert await jobs.exchange(
+        worker_db, worker, ["default"], 0, [AttemptOutcome(token=grant.token, outcome="failed")]
+    ) == (
         set(),
         [],
     )
@@ -50,5 +52,5 @@ async def test_a_lost_worker_exchanges_nothing(cell: Cell, worker_db: Database) 
     [grant] = await jobs.claim(worker_db, worker, ["default"], 1)
     await cell.change("update leasehold.worker set ended_at = now()")
     with pytest.raises(WorkerLost):
-        await jobs.exchange(worker_db, worker, ["default"], 1, [Ended(token=grant.token, outcome="succeeded")])
+        await jobs.exchange(worker_db, worker, ["default"], 1, [AttemptOutcome(token=grant.token, outcome="succeeded")])
     assert await jobs.list_leases(worker_db, worker) == {grant.token}, "all or nothing"

@@ -5,12 +5,12 @@ import asyncio
 import asyncpg
 import pytest
 
+from leasehold.database.database import Database, Role
 from leasehold.engine import jobs
-from leasehold.engine.database import Database, Role
 from leasehold.errors import BadInput, Conflict
 from leasehold.job import Enqueued
 from tests.cell import Cell
-from tests.sql.test_life import end, register
+from tests.engine.test_life import end, register
 
 
 async def ask(db: Database, cell: Cell, key: str | None, text: str = '{"n": 1}', **options: object) -> Enqueued:

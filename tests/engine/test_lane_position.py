@@ -8,11 +8,11 @@ from uuid import UUID
 import asyncpg
 import pytest
 
-from leasehold.engine import jobs, upkeep
-from leasehold.engine.database import Database
+from leasehold.database.database import Database
+from leasehold.engine import jobs, maintenance
 from leasehold.job import State
 from tests.cell import Cell
-from tests.sql.test_life import end, enqueue, register
+from tests.engine.test_life import end, enqueue, register
 from tests.waiting import eventually
 
 #: How a job came to wait in ready, and whether its row is placed.
@@ -80,7 +80,7 @@ async def test_it_is_canceled_and_retried(cell: Cell, worker_db: Database, way: 
     assert await left(cell, job_id) == 0
     assert (await jobs.get_job(worker_db, cell.tenant_a, job_id)).state is State.CANCELED
     assert await jobs.retry(worker_db, cell.tenant_a, job_id) is State.SCHEDULED
-    await cell.look("select leasehold.promote(100)")
+    await cell.look("select leasehold.dispatch_due_jobs(100)")
     assert (await jobs.get_job(worker_db, cell.tenant_a, job_id)).state is State.QUEUED
     assert await jobs.cancel(worker_db, cell.tenant_a, job_id) == "canceled"
 
@@ -152,7 +152,7 @@ async def test_what_moves_is_no_longer_placed(cell: Cell, worker_db: Database) -
     """A late job is moved up to the clock by the leader."""
     [job_id] = await enqueue(worker_db, cell.tenant_a)
     await cell.change("select setval('leasehold.clock_2', 5000000)")
-    await upkeep.sweep(worker_db, [2], [0], [None])
+    await maintenance.advance_lane_floor(worker_db, [2], [0], [None])
     [row] = await cell.look(
         "select r.pass > j.pass as moved, placed from leasehold.ready r join leasehold.job j using (job_id)"
     )

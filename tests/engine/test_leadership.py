@@ -6,12 +6,12 @@ import random
 import asyncpg
 import pytest
 
-from leasehold.engine import jobs, upkeep, workers
-from leasehold.engine.database import Database, Role
+from leasehold.database.database import Database, Role
+from leasehold.engine import jobs, leases, maintenance
 from leasehold.worker import leader as leader_module
 from leasehold.worker.leader import Leader, Snapshot, TokenWalk, Walk
 from tests.cell import Cell
-from tests.sql.test_life import end, enqueue, register
+from tests.engine.test_life import end, enqueue, register
 
 
 @pytest.fixture(autouse=True)
@@ -115,11 +115,15 @@ async def test_upkeep_with_nothing_to_do_takes_no_transaction_ids(cell: Cell, wo
         await leader.tick()
     walks = leader._lanes
     idle = {
-        "sweep": (list(walks), [walk.start for walk in walks.values()], [walk.publish for walk in walks.values()]),
-        "sweep_tokens": (leader._publish_token,),
+        "advance_lane_floor": (
+            list(walks),
+            [walk.start for walk in walks.values()],
+            [walk.publish for walk in walks.values()],
+        ),
+        "advance_token_floor": (leader._publish_token,),
         "unpark": (None,),
-        "promote": (1000,),
-        "reap": (),
+        "dispatch_due_jobs": (1000,),
+        "rescue_silent_workers": (),
     }
     for function, arguments in idle.items():
         async with worker_db.transaction() as connection:
@@ -129,23 +133,23 @@ async def test_upkeep_with_nothing_to_do_takes_no_transaction_ids(cell: Cell, wo
 
 async def test_only_one_worker_leads_until_it_falls_silent_and_beats_tell(cell: Cell, worker_db: Database) -> None:
     first, second = await register(worker_db), await register(worker_db)
-    assert not (await workers.beat_and_watch(worker_db, second))[1]
-    assert (await upkeep.lead(worker_db, first, 3)).leads
-    assert not (await upkeep.lead(worker_db, second, 3)).leads
-    assert (await workers.beat_and_watch(worker_db, second))[1]
+    assert not (await leases.heartbeat_and_check_leader(worker_db, second))[1]
+    assert (await maintenance.lead(worker_db, first, 3)).leads
+    assert not (await maintenance.lead(worker_db, second, 3)).leads
+    assert (await leases.heartbeat_and_check_leader(worker_db, second))[1]
     await cell.pass_time(2)
-    assert (await upkeep.lead(worker_db, first, 3)).leads, "renewed"
+    assert (await maintenance.lead(worker_db, first, 3)).leads, "renewed"
     await cell.pass_time(2)
-    assert not (await upkeep.lead(worker_db, second, 3)).leads
+    assert not (await maintenance.lead(worker_db, second, 3)).leads
     await cell.pass_time(2)
-    assert not (await workers.beat_and_watch(worker_db, second))[1]
-    assert (await upkeep.lead(worker_db, second, 3)).leads
+    assert not (await leases.heartbeat_and_check_leader(worker_db, second))[1]
+    assert (await maintenance.lead(worker_db, second, 3)).leads
 
 
 async def test_a_look_of_the_leader_that_keeps_its_lead_takes_no_transaction_id(worker_db: Database) -> None:
     """An idle system writes no more than beats, and now and then the lead."""
     worker = await register(worker_db)
-    await upkeep.lead(worker_db, worker, 3000)
+    await maintenance.lead(worker_db, worker, 3000)
     async with worker_db.transaction() as connection:
         assert (await worker_db.call("lead", worker, 3000.0, connection=connection))[0]["leads"]
         assert await connection.fetchval("select pg_current_xact_id_if_assigned()::text") is None
@@ -215,8 +219,8 @@ async def test_a_leader_that_was_silent_itself_judges_nobody_before_it_has_beate
     """As after a freeze of the database, or a jump of its clock: all beats are old, and nobody is dead."""
     leader, other = await register(worker_db), await register(worker_db)
     await cell.change(f"update leasehold.worker set beat_at = beat_at - interval '1 hour' where worker_id = '{other}'")
-    assert "reap" in (await upkeep.lead(worker_db, leader, 60.0)).due
+    assert "rescue silent workers" in (await maintenance.lead(worker_db, leader, 60.0)).due
     await cell.pass_time(3600)
-    assert "reap" not in (await upkeep.lead(worker_db, leader, 60.0)).due
-    await workers.beat(worker_db, leader)
-    assert "reap" in (await upkeep.lead(worker_db, leader, 60.0)).due
+    assert "rescue silent workers" not in (await maintenance.lead(worker_db, leader, 60.0)).due
+    await leases.heartbeat(worker_db, leader)
+    assert "rescue silent workers" in (await maintenance.lead(worker_db, leader, 60.0)).due

@@ -5,24 +5,24 @@ from uuid import UUID
 
 import pytest
 
-from leasehold.engine import jobs, upkeep, workers
-from leasehold.engine.database import Database
+from leasehold.database.database import Database
+from leasehold.engine import jobs, leases, maintenance
 from leasehold.errors import BadInput, LeaseLost, NotFound, WorkerLost
-from leasehold.job import Ended, Grant, State
+from leasehold.job import AttemptOutcome, ClaimedJob, State
 from tests.cell import Cell
 
 
 async def register(db: Database, **options: object) -> UUID:
     values = {"name": "w", "version": "0", "queues": ["default"], "kinds": {}, "slots": 10, "lease_s": 60.0} | options
-    return await workers.register_worker(db, **values)  # type: ignore[arg-type]
+    return await leases.register_worker(db, **values)  # type: ignore[arg-type]
 
 
 async def enqueue(db: Database, tenant: UUID, n: int = 1, **options: Any) -> list[UUID]:
     return [job.job_id for job in await jobs.enqueue(db, tenant, "t.work", ["{}"] * n, options)]
 
 
-async def end(db: Database, grant: Grant, outcome: str = "succeeded", **values: object) -> bool:
-    return grant.token in await jobs.finish(db, [Ended(token=grant.token, outcome=outcome, **values)])  # type: ignore[arg-type]
+async def end(db: Database, grant: ClaimedJob, outcome: str = "succeeded", **values: object) -> bool:
+    return grant.token in await jobs.finish(db, [AttemptOutcome(token=grant.token, outcome=outcome, **values)])  # type: ignore[arg-type]
 
 
 async def test_a_job_is_claimed_once_and_succeeds(cell: Cell, worker_db: Database) -> None:
@@ -83,7 +83,7 @@ async def test_errors_back_off_and_end_dead(cell: Cell, worker_db: Database) -> 
         [row] = await cell.look("select extract(epoch from run_at - leasehold.now()) as delay from leasehold.deferred")
         assert full / 2 - 1 <= row["delay"] <= full
         await cell.pass_time(full)
-        assert await upkeep.promote(worker_db) == 1
+        assert await maintenance.dispatch_due_jobs(worker_db) == 1
     [grant] = await jobs.claim(worker_db, worker, ["default"], 1)
     await end(worker_db, grant, "errored", error='{"type": "E", "message": "no"}')
 
@@ -104,9 +104,9 @@ async def test_a_delayed_job_waits_for_its_time(cell: Cell, worker_db: Database)
     worker = await register(worker_db)
     [job_id] = await enqueue(worker_db, cell.tenant_a, delay_s=60)
     assert (await jobs.get_job(worker_db, cell.tenant_a, job_id)).state is State.SCHEDULED
-    assert await upkeep.promote(worker_db) == 0
+    assert await maintenance.dispatch_due_jobs(worker_db) == 0
     await cell.pass_time(61)
-    assert await upkeep.promote(worker_db) == 1
+    assert await maintenance.dispatch_due_jobs(worker_db) == 1
     [grant] = await jobs.claim(worker_db, worker, ["default"], 1)
     assert grant.job_id == job_id
 
@@ -116,17 +116,17 @@ async def test_a_silent_worker_loses_its_leases_and_is_told(cell: Cell, worker_d
     lively = await register(worker_db, name="lively", lease_s=600.0)
     [job_id] = await enqueue(worker_db, cell.tenant_a)
     [first] = await jobs.claim(worker_db, silent, ["default"], 1)
-    assert await upkeep.reap(worker_db) == 0
+    assert await maintenance.rescue_silent_workers(worker_db) == 0
 
     await cell.pass_time(61)
-    assert await upkeep.reap(worker_db) == 1
+    assert await maintenance.rescue_silent_workers(worker_db) == 1
     [second] = await jobs.claim(worker_db, lively, ["default"], 1)
     assert (second.job_id, second.attempt) == (job_id, 2)
     assert second.token > first.token
 
     assert not await end(worker_db, first, "succeeded"), "the zombie's finish is fenced"
     with pytest.raises(WorkerLost):
-        await workers.beat(worker_db, silent)
+        await leases.heartbeat(worker_db, silent)
     with pytest.raises(WorkerLost):
         await jobs.claim(worker_db, silent, ["default"], 1)
     assert await end(worker_db, second, "succeeded")
@@ -139,9 +139,9 @@ async def test_a_beating_worker_keeps_its_leases(cell: Cell, worker_db: Database
     await enqueue(worker_db, cell.tenant_a)
     [grant] = await jobs.claim(worker_db, worker, ["default"], 1)
     await cell.pass_time(59)
-    assert await workers.beat(worker_db, worker) == set()
+    assert await leases.heartbeat(worker_db, worker) == set()
     await cell.pass_time(59)
-    assert await upkeep.reap(worker_db) == 0
+    assert await maintenance.rescue_silent_workers(worker_db) == 0
     assert await end(worker_db, grant, "succeeded")
 
 
@@ -152,7 +152,7 @@ async def test_a_lease_past_its_deadline_is_taken_from_a_worker_that_still_beats
     await enqueue(worker_db, cell.tenant_a, timeout_s=10)
     [grant] = await jobs.claim(worker_db, worker, ["default"], 1)
     await cell.pass_time(10 + 31)
-    assert await upkeep.reap_strays(worker_db) == 1
+    assert await maintenance.rescue_orphaned_leases(worker_db) == 1
     assert not await end(worker_db, grant, "succeeded")
 
 
@@ -161,15 +161,15 @@ async def test_leases_of_a_worker_that_is_not_there_any_more_are_strays(cell: Ce
     await enqueue(worker_db, cell.tenant_a)
     await jobs.claim(worker_db, worker, ["default"], 1)
     await cell.change("delete from leasehold.worker")
-    assert await upkeep.reap(worker_db) == 0
-    assert await upkeep.reap_strays(worker_db) == 1
+    assert await maintenance.rescue_silent_workers(worker_db) == 0
+    assert await maintenance.rescue_orphaned_leases(worker_db) == 1
 
 
 async def test_a_leaving_worker_gives_its_jobs_back_uncounted(cell: Cell, worker_db: Database) -> None:
     worker = await register(worker_db)
     ids = await enqueue(worker_db, cell.tenant_a, 3)
     await jobs.claim(worker_db, worker, ["default"], 3)
-    assert await workers.end_worker(worker_db, worker) == 3
+    assert await leases.end_worker(worker_db, worker) == 3
     found = [await jobs.get_job(worker_db, cell.tenant_a, job_id) for job_id in ids]
     assert [(job.state, job.attempt) for job in found] == [(State.QUEUED, 0)] * 3
 
@@ -181,7 +181,7 @@ async def test_a_poison_job_is_dead_after_its_attempts(cell: Cell, worker_db: Da
         worker = await register(worker_db, lease_s=1.0)
         assert len(await jobs.claim(worker_db, worker, ["default"], 1)) == 1
         await cell.pass_time(2)
-        assert await upkeep.reap(worker_db) == 1
+        assert await maintenance.rescue_silent_workers(worker_db) == 1
     assert (await jobs.get_job(worker_db, cell.tenant_a, job_id)).state is State.DEAD
 
 
@@ -235,7 +235,7 @@ async def test_events_are_numbered_without_a_gap_from_the_first_to_the_outcome(c
     await jobs.append_event(worker_db, grant.token, "progress", message="half", progress=50)
     await end(worker_db, grant, "errored", error='{"message": "no"}')
     await cell.pass_time(1)
-    await upkeep.promote(worker_db)
+    await maintenance.dispatch_due_jobs(worker_db)
     [grant] = await jobs.claim(worker_db, worker, ["default"], 1)
     await end(worker_db, grant, "succeeded")
 
@@ -336,7 +336,10 @@ async def test_a_plain_end_is_like_one_that_says_more(cell: Cell, worker_db: Dat
     worker = await register(worker_db)
     made = await enqueue(worker_db, cell.tenant_a, 2)
     plain, other = await jobs.claim(worker_db, worker, ["default"], 2)
-    ends = [Ended(token=plain.token, outcome="succeeded"), Ended(token=other.token, outcome="succeeded", delay_s=0.0)]
+    ends = [
+        AttemptOutcome(token=plain.token, outcome="succeeded"),
+        AttemptOutcome(token=other.token, outcome="succeeded", delay_s=0.0),
+    ]
     for ended in ends:
         assert await jobs.finish(worker_db, [ended]) == {ended.token}
         assert await jobs.finish(worker_db, [ended]) == set()

@@ -7,11 +7,12 @@ from uuid import uuid4
 import asyncpg
 import pytest
 
-from leasehold.app import Leasehold
-from leasehold.engine import schedules, tenants
-from leasehold.engine.database import Database, Role
+from leasehold.database.database import Database, Role
 from leasehold.errors import BadInput, NotFound
-from leasehold.schedules import Schedule
+from leasehold.features.schedules import store as schedules
+from leasehold.features.schedules.timing import Schedule
+from leasehold.features.tenants import store as tenants
+from leasehold.program.app import Leasehold
 from leasehold.settings import Settings
 from tests.cell import Cell
 from tests.cli.program import leasehold

@@ -2,11 +2,11 @@
 
 import pytest
 
+from leasehold.database.database import Database
 from leasehold.engine import jobs
-from leasehold.engine.database import Database
-from leasehold.job import Ended
+from leasehold.job import AttemptOutcome
 from tests.cell import Cell
-from tests.sql.test_life import end, enqueue, register
+from tests.engine.test_life import end, enqueue, register
 
 OWN_ROWS = "select outcome from leasehold.attempt_row order by token"
 ALL = "select outcome, attempt, started_seq, finished_seq from leasehold.attempt order by token"
@@ -54,20 +54,9 @@ async def test_a_success_with_something_to_say_keeps_its_words(cell: Cell, worke
     worker = await register(worker_db)
     await enqueue(worker_db, cell.tenant_a)
     [grant] = await jobs.claim(worker_db, worker, ["default"], 1)
-    await jobs.finish(worker_db, [Ended(token=grant.token, outcome="succeeded", error='{"gate_after_s": 3}')])
+    await jobs.finish(worker_db, [AttemptOutcome(token=grant.token, outcome="succeeded", error='{"gate_after_s": 3}')])
     [row] = await cell.look("select outcome, error from leasehold.attempt")
     assert row == {"outcome": "succeeded", "error": {"gate_after_s": 3}}
-
-
-async def test_functions_of_the_release_before_can_write_attempts_and_remove_them(cell: Cell) -> None:
-    await cell.change(
-        "insert into leasehold.attempt (job_id, token, tenant_id, attempt, worker_id, started_at, finished_at, outcome,"
-        f" started_seq, finished_seq) select gen_random_uuid(), n, '{cell.tenant_a}', 1, gen_random_uuid(), now(),"
-        " now(), 'errored', 2, 3 from generate_series(1, 2) n"
-    )
-    assert len(await cell.look(OWN_ROWS)) == len(await cell.look(ALL)) == 2
-    await cell.change("delete from leasehold.attempt where token = 1")
-    assert [row["token"] for row in await cell.look("select token from leasehold.attempt")] == [2]
 
 
 @pytest.mark.parametrize("rows", [0, 1000])

@@ -5,9 +5,9 @@ from typing import Any
 import asyncpg
 import pytest
 
-from leasehold import payload
+from leasehold import json_codec
+from leasehold.database.database import Database, Role
 from leasehold.engine import jobs
-from leasehold.engine.database import Database, Role
 from tests.cell import Cell
 
 
@@ -24,11 +24,11 @@ from tests.cell import Cell
         [10**40, -(10**18), 0, 2**63],
         [0.1, 1.5, -2.25e-7, 1e16, 5e-324],
         {"quotes": "\"'\\/$$", "sql": "'; drop table x; --"},
-        "x" * (payload.LIMIT - 2),
+        "x" * (json_codec.LIMIT - 2),
     ],
 )
 async def test_a_payload_comes_back_as_it_was(cell: Cell, api_db: Database, value: Any) -> None:
-    [job] = await jobs.enqueue(api_db, cell.tenant_a, "t.work", [payload.encode(value)], {})
+    [job] = await jobs.enqueue(api_db, cell.tenant_a, "t.work", [json_codec.encode(value)], {})
     assert (await jobs.get_job(api_db, cell.tenant_a, job.job_id)).payload == value
 
 
@@ -36,10 +36,10 @@ async def test_a_depth_that_is_let_through_is_kept(cell: Cell, api_db: Database)
     value: Any = 1
     for _ in range(500):
         value = [value]
-    text = payload.encode(value)
+    text = json_codec.encode(value)
     [job] = await jobs.enqueue(api_db, cell.tenant_a, "t.work", [text], {})
     kept = (await jobs.get_job(api_db, cell.tenant_a, job.job_id)).payload
-    assert payload.encode(kept) == text
+    assert json_codec.encode(kept) == text
 
 
 @pytest.mark.parametrize("text", ['"\\u0000"', "NaN", "Infinity", '"\\ud800"', "{1: 2}"])

@@ -6,13 +6,13 @@ from uuid import UUID
 import asyncpg
 import pytest
 
+from leasehold.database.database import Database
 from leasehold.engine import jobs
-from leasehold.engine.database import Database
 from leasehold.errors import BadInput, LeaseholdError, NotFound
-from leasehold.job import Ended, Grant, State
-from leasehold.payload import decode
+from leasehold.job import AttemptOutcome, ClaimedJob, State
+from leasehold.json_codec import decode
 from tests.cell import Cell
-from tests.sql.test_life import end, register
+from tests.engine.test_life import end, register
 
 SMALL, MIDDLING, LARGE = ('{"text": "%s"}' % ("x" * size) for size in (10, 2_000, 100_000))
 #: Of a job that is made twice, what cannot be the same.
@@ -44,7 +44,7 @@ async def test_the_short_way_writes_what_the_long_one_writes(
     short = [await rows(cell, table) for table in ("job", "ready")]
     await cell.change("delete from leasehold.ready; delete from leasehold.job")
     await cell.change(
-        "select leasehold.make_jobs(array['{}'::uuid], 't.work', array[{}]::jsonb[], '{}', null)".format(
+        "select leasehold.insert_jobs(array['{}'::uuid], 't.work', array[{}]::jsonb[], '{}', null)".format(
             cell.tenant_a, ", ".join(f"'{payload}'" for payload in payloads), options
         )
     )
@@ -146,11 +146,11 @@ async def test_another_payload_is_the_one_that_is_handed_out(cell: Cell, api_db:
     assert decode(grant.payload) == {"n": 2}
 
 
-async def drained(db: Database, worker: UUID, grants: list[Grant], n: int) -> list[UUID]:
+async def drained(db: Database, worker: UUID, grants: list[ClaimedJob], n: int) -> list[UUID]:
     """What a busy worker is granted from now on: it reports a batch and asks for another until there is none."""
     claimed = []
     while grants:
-        done = [Ended(token=grant.token, outcome="succeeded") for grant in grants]
+        done = [AttemptOutcome(token=grant.token, outcome="succeeded") for grant in grants]
         _, grants = await jobs.exchange(db, worker, ["default"], n, done)
         claimed += [grant.job_id for grant in grants]
     return claimed

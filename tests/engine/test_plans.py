@@ -4,11 +4,11 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from leasehold import sql
+from leasehold.database import sql_files
+from leasehold.database.database import Database
 from leasehold.engine import jobs
-from leasehold.engine.database import Database
 from tests.cell import Cell
-from tests.sql.test_life import enqueue, register
+from tests.engine.test_life import enqueue, register
 
 SWITCHES = [
     "enable_seqscan", "enable_indexscan", "enable_indexonlyscan", "enable_bitmapscan", "enable_tidscan", "enable_sort",
@@ -117,7 +117,7 @@ PINNED = (
 
 
 def test_the_statements_here_are_those_of_the_functions() -> None:
-    texts = " ".join(" ".join(file.text.split()) for file in sql.read_all())
+    texts = " ".join(" ".join(file.text.split()) for file in sql_files.read_all())
     for part in (
         "where r.lane = v_lane.lane and r.pass >= v_from and r.ctid <> all(v_left) order by r.pass"
         " limit v_most - v_got for update skip locked",
@@ -164,7 +164,8 @@ async def test_the_hot_statements_walk_their_indexes_at_any_size(cell: Cell, wor
             assert "Seq Scan" not in plan
 
 
-#: What a person or a caller asks about a job that waits. Some are planned by the server as it likes.
+#: What a person or a caller asks about a job that waits. Some are planned by the server as it
+#: likes.
 LOOKS = {
     "cancel": "select leasehold.cancel('{job}')",
     "reschedule": "select leasehold.reschedule('{job}', now() + interval '1 hour')",
@@ -199,7 +200,8 @@ READ = "select seq_tup_read + idx_tup_fetch from pg_stat_xact_all_tables where r
 async def test_every_hot_function_pins_its_plans(cell: Cell) -> None:
     rows = await cell.look(
         "select proname, proconfig from pg_proc where pronamespace = 'leasehold'::regnamespace"
-        " and proname in ('exchange', 'finish', 'finish_plainly', 'make_jobs', 'enqueue_plainly', 'promote', 'sweep')"
+        " and proname in ('exchange', 'finish', 'finish_plainly', 'insert_jobs', 'enqueue_plainly',"
+        " 'dispatch_due_jobs', 'advance_lane_floor')"
     )
     assert len(rows) == 7
     for row in rows:
@@ -214,7 +216,7 @@ async def test_functions_that_should_vanish_into_their_callers_do(cell: Cell) ->
         "select proname, array_agg(a.type::regtype::text order by a.o) as types from pg_proc"
         " left join lateral unnest(proargtypes) with ordinality a(type, o) on true"
         " where pronamespace = 'leasehold'::regnamespace and not proretset"
-        " and proname in ('bell', 'first_id', 'gate_id', 'group_id', 'is_kind', 'micros', 'new_id', 'new_token')"
+        " and proname in ('bell', 'first_id_of_day', 'gate_id', 'group_id', 'is_kind', 'micros', 'new_id', 'new_token')"
         " group by proname"
     )
     assert len(functions) == 8

@@ -19,10 +19,10 @@ from hypothesis.stateful import (
     rule,
 )
 
-from leasehold.engine import jobs, upkeep, workers
-from leasehold.engine.database import Role
+from leasehold.database.database import Role
+from leasehold.engine import jobs, leases, maintenance
 from leasehold.errors import Conflict, LeaseLost, WorkerLost
-from leasehold.job import Ended, State
+from leasehold.job import AttemptOutcome, State
 from tests.cell import Cell, Cluster
 from tests.stateful import Machine, finds, on_a_database, play
 
@@ -147,7 +147,7 @@ class Lives(Machine):
     @rule(target=crew)
     def register(self) -> UUID:
         worker = self.run(
-            workers.register_worker(
+            leases.register_worker(
                 self.db, name="w", version="0", queues=["default"], kinds={}, slots=10, lease_s=LEASE
             )
         )
@@ -179,7 +179,7 @@ class Lives(Machine):
     @rule(token=tokens, outcome=st.sampled_from(["succeeded", "failed", "errored", "snoozed", "released", "canceled"]))
     def finish(self, token: int, outcome: str) -> None:
         delay = 300.0 if outcome in ("snoozed", "released") else None
-        accepted = self.run(jobs.finish(self.db, [Ended(token=token, outcome=outcome, delay_s=delay)]))
+        accepted = self.run(jobs.finish(self.db, [AttemptOutcome(token=token, outcome=outcome, delay_s=delay)]))
         owner = next((model for model in self.jobs.values() if model.token == token), None)
         assert accepted == ({token} if owner else set()), "only the holder of the current token writes"
         if owner:
@@ -214,17 +214,17 @@ class Lives(Machine):
     def beat(self, worker: UUID) -> None:
         if self.beats[worker] is None:
             with pytest.raises(WorkerLost):
-                self.run(workers.beat(self.db, worker))
+                self.run(leases.heartbeat(self.db, worker))
             return
         asked = {m.token for m in self.jobs.values() if m.worker == worker and m.cancel_requested}
-        assert self.run(workers.beat(self.db, worker)) == asked
+        assert self.run(leases.heartbeat(self.db, worker)) == asked
         self.beats[worker] = self.now
 
     @rule()
     def reap(self) -> None:
         silent = [w for w, at in self.beats.items() if at is not None and self.now - at > LEASE]
         taken = [model for model in self.jobs.values() if model.worker in silent]
-        assert self.run(upkeep.reap(self.db)) == len(taken)
+        assert self.run(maintenance.rescue_silent_workers(self.db)) == len(taken)
         for worker in silent:
             self.beats[worker] = None
         for model in taken:
@@ -251,9 +251,10 @@ class Lives(Machine):
 
     @rule()
     def promote(self) -> None:
-        self.run(upkeep.promote(self.db))
+        self.run(maintenance.dispatch_due_jobs(self.db))
         for model in self.jobs.values():
-            # a back-off of 400 s is drawn from [200, 400]: it is over for certain only at its upper end
+            # a back-off of 400 s is drawn from [200, 400]: it is over for certain only at its upper
+            # end
             if model.state is State.SCHEDULED and model.run_at <= self.now:
                 model.state = State.QUEUED
 
@@ -306,7 +307,7 @@ MUTANTS = {
         ],
     ),
     "a reaper without its guard": (
-        "functions/reap.sql",
+        "functions/rescue_silent_workers.sql",
         [("where ended_at is null and beat_at < v_now - make_interval(secs => lease_s)", "where ended_at is null")],
     ),
     "attempts that are not counted when they are lost": (
@@ -344,7 +345,7 @@ async def test_the_clock_never_goes_back_and_the_test_would_see_it(cell: Cell) -
                 nonlocal seen
                 script = (
                     "do $$ declare h bigint := 0; c bigint; begin for i in 1..4000 loop"
-                    f" perform leasehold.advance('leasehold.clock_0', (i + {offset}) * 10);"
+                    f" perform leasehold.advance_lane_clock('leasehold.clock_0', (i + {offset}) * 10);"
                     " c := pg_sequence_last_value('leasehold.clock_0');"
                     " if c < h then raise exception 'went back'; end if; h := c; end loop; end $$"
                 )
@@ -360,7 +361,8 @@ async def test_the_clock_never_goes_back_and_the_test_would_see_it(cell: Cell) -
     assert await regressions() == 0
     await cell.change("select setval('leasehold.clock_0', 1)")
     await cell.change(
-        "create or replace function leasehold.advance(p_clock regclass, p_to bigint) returns void language sql"
+        "create or replace function leasehold.advance_lane_clock(p_clock regclass, p_to bigint)"
+        " returns void language sql"
         " as $$ select setval(p_clock, p_to) $$"
     )
     assert await regressions() > 0, "a clock that can go back is seen"

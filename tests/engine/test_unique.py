@@ -7,14 +7,14 @@ from uuid import UUID
 
 import pytest
 
+from leasehold.database.database import Database, Role
 from leasehold.engine import jobs
-from leasehold.engine.database import Database, Role
-from leasehold.engine.upkeep import promote, purge
+from leasehold.engine.maintenance import dispatch_due_jobs, purge
 from leasehold.errors import BadInput, Conflict
-from leasehold.job import Enqueued, Grant, State
-from leasehold.payload import encode, plain_options
+from leasehold.job import ClaimedJob, Enqueued, State
+from leasehold.json_codec import encode, plain_options
 from tests.cell import Cell
-from tests.sql.test_life import end, register
+from tests.engine.test_life import end, register
 from tests.waiting import eventually
 
 
@@ -34,7 +34,7 @@ async def somebody_waits(cell: Cell) -> None:
     await eventually(lambda: cell.look(waits), what="somebody who waits for another transaction")
 
 
-async def claim(db: Database, worker: UUID) -> list[Grant]:
+async def claim(db: Database, worker: UUID) -> list[ClaimedJob]:
     return await jobs.claim(db, worker, ["default"], 10)
 
 
@@ -87,11 +87,11 @@ async def test_a_burst_of_pushes_runs_once_when_it_is_over(cell: Cell, worker_db
     first = await ask(worker_db, cell, on_duplicate="push", delay_s=30)
     for n in range(2, 5):
         await cell.pass_time(20)
-        await promote(worker_db)
+        await dispatch_due_jobs(worker_db)
         assert await claim(worker_db, worker) == []
         assert (await ask(worker_db, cell, n, on_duplicate="push", delay_s=30)).job_id == first.job_id
     await cell.pass_time(31)
-    await promote(worker_db)
+    await dispatch_due_jobs(worker_db)
     [grant] = await claim(worker_db, worker)
     assert (grant.job_id, grant.payload) == (first.job_id, "4")
     told = [event.type for event in await jobs.events_since(worker_db, cell.tenant_a, first.job_id, 0)]
@@ -132,11 +132,11 @@ async def test_one_that_becomes_due_at_this_moment_is_no_reason_for_a_second(
     first = await ask(worker_db, cell, 1, on_duplicate=policy, delay_s=60)
     await cell.pass_time(61)
     async with worker_db.transaction() as moving:
-        await worker_db.call("promote", 10, connection=moving)
+        await worker_db.call("dispatch_due_jobs", 10, connection=moving)
         other = asyncio.create_task(ask(worker_db, cell, 2, on_duplicate=policy))
         await somebody_waits(cell)
     assert (await other).job_id == first.job_id
-    await promote(worker_db)
+    await dispatch_due_jobs(worker_db)
     assert [(grant.job_id, grant.payload) for grant in await claim(worker_db, worker)] == [(first.job_id, "2")]
 
 

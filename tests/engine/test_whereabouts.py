@@ -13,19 +13,20 @@ from uuid import UUID
 import httpx
 from typer.testing import CliRunner
 
-from leasehold import dashboard
-from leasehold.api.server import serving
-from leasehold.cli.jobs import app as commands
-from leasehold.engine import jobs, tenants, upkeep, workers
-from leasehold.engine.database import Database, Role
-from leasehold.engine.flows import Flows
-from leasehold.engine.gates import Gates
-from leasehold.flows import approval, chain, group, sleep, step, wait_for
-from leasehold.job import Ended, Grant
-from tests.api.conftest import Hand, Keys, bearer, settings_of
-from tests.api.people import member
-from tests.api.test_events import LIVE, ask, following, messages, rest, served
+from leasehold.dashboard import app
+from leasehold.database.database import Database, Role
+from leasehold.engine import jobs, leases, maintenance
+from leasehold.features.flows.model import approval, chain, group, sleep, step, wait_for
+from leasehold.features.flows.store import Flows
+from leasehold.features.jobs.commands import app as commands
+from leasehold.features.limits.store import Gates
+from leasehold.features.tenants import store as tenants
+from leasehold.http.server import serving
+from leasehold.job import AttemptOutcome, ClaimedJob
 from tests.cell import Cell
+from tests.features.people.signed_in import member
+from tests.http.conftest import Hand, Keys, bearer, settings_of
+from tests.http.test_streams import LIVE, ask, following, messages, rest, served
 
 OUTCOMES = {"succeeded", "failed", "dead", "canceled"}
 
@@ -43,12 +44,12 @@ class Situations:
     async def ask(self, kind: str = "t.work", n: int = 1, **options: Any) -> list[UUID]:
         return [job.job_id for job in await jobs.enqueue(self.db, self.cell.tenant_a, kind, ["{}"] * n, options)]
 
-    async def claim(self) -> list[Grant]:
+    async def claim(self) -> list[ClaimedJob]:
         return await jobs.claim(self.db, self.worker, ["default"], 10)
 
-    async def end(self, grant: Grant, outcome: str, delay_s: float | None = None) -> None:
+    async def end(self, grant: ClaimedJob, outcome: str, delay_s: float | None = None) -> None:
         error = '{"type": "E", "message": "no"}'
-        ended = Ended(token=grant.token, outcome=outcome, result="1", error=error, delay_s=delay_s)
+        ended = AttemptOutcome(token=grant.token, outcome=outcome, result="1", error=error, delay_s=delay_s)
         assert await jobs.finish(self.db, [ended]) == {grant.token}
 
     async def make(self) -> dict[str, tuple[UUID, str]]:
@@ -143,7 +144,7 @@ class Situations:
 async def situations(cell: Cell) -> AsyncIterator[dict[str, tuple[UUID, str]]]:
     async with cell.database(Role.WORKER, connections=2) as db, cell.database(Role.OPERATOR, connections=1) as operator:
         kinds: dict[str, dict[str, Any]] = {"t.work": {}, "t.limited": {}}
-        worker = await workers.register_worker(
+        worker = await leases.register_worker(
             db, name="w", version="0", queues=["default"], kinds=kinds, slots=100, lease_s=3600.0
         )
         yield await Situations(cell, db, operator, worker).make()
@@ -165,7 +166,7 @@ async def streamed(api: httpx.AsyncClient, job: UUID) -> str:
 
 async def test_every_reader_gives_the_same_state(cell: Cell, key: Keys) -> None:
     session, _ = await member(cell, cell.tenant_a, "owner")
-    async with situations(cell) as made, serving(settings_of(cell, port=0), mount=dashboard.mount) as url:
+    async with situations(cell) as made, serving(settings_of(cell, port=0), mount=app.mount) as url:
         wanted = {name: state for name, (_, state) in made.items()}
         by_job = {str(job): name for name, (job, _) in made.items()}
         cookies = {f"leasehold_session_{url.rpartition(':')[2]}": session.text}
@@ -249,7 +250,7 @@ async def test_a_stream_stays_open_while_its_job_waits_at_a_gate(cell: Cell, key
             assert [one.event for one in await rest(others)][-1] == "end"
             assert not waiting.done(), "the server let go of the reader"
             await gates.reset("host:example.com")
-            await upkeep.ring_gates(hand.db, ["default"])
+            await maintenance.ring_gates(hand.db, ["default"])
             await hand.end(await hand.claim_soon())
             told = await waiting
     assert [one.event for one in told] == ["patch", "patch", "end"]

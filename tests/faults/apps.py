@@ -9,9 +9,9 @@ import time
 from pathlib import Path
 from typing import Any
 
-from leasehold.app import Leasehold
-from leasehold.context import Context
-from leasehold.flows import group, step
+from leasehold.features.flows.model import group, step
+from leasehold.program.app import Leasehold
+from leasehold.program.context import Context
 
 app = Leasehold()
 
@@ -135,7 +135,8 @@ async def crash(ctx: Context, order: dict[str, Any]) -> str:
 
 
 EFFECT = "insert into leasehold_test.effect (job_id, part) values ($1, $2)"
-#: The table of the pack, for ``cell.change``. Without a key: a row that is written twice shall be seen twice.
+#: The table of the pack, for ``cell.change``. Without a key: a row that is written twice shall be
+#: seen twice.
 TABLE = """
 create table leasehold_test.effect (job_id uuid not null, part integer not null);
 grant select, insert on leasehold_test.effect to leasehold_worker;

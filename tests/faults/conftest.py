@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from leasehold.engine.database import Database, Role
+from leasehold.database.database import Database, Role
 from leasehold.postgres import Endpoint, Home, Server, ephemeral_home
 from tests.cell import Cell, Cluster
 from tests.worker.conftest import log_lines as log_lines

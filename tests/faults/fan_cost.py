@@ -9,13 +9,14 @@ import sys
 import time
 from uuid import UUID
 
-from leasehold.engine import flows, jobs
-from leasehold.engine.database import Database, Role
-from leasehold.engine.flows import Flows
-from leasehold.flows import chord, step
-from leasehold.job import Ended, Grant
+from leasehold.database.database import Database, Role
+from leasehold.engine import jobs
+from leasehold.features.flows import store as flows
+from leasehold.features.flows.model import chord, step
+from leasehold.features.flows.store import Flows
+from leasehold.job import AttemptOutcome, ClaimedJob
 from tests.cell import Cell, apart
-from tests.sql.test_life import register
+from tests.engine.test_life import register
 
 BATCH = 50
 WORKERS = 4
@@ -39,9 +40,9 @@ async def micros_per_child(cell: Cell, width: int, children: int) -> tuple[float
 
 
 async def _drain(db: Database, worker: UUID) -> None:
-    grants: list[Grant] = []
+    grants: list[ClaimedJob] = []
     while True:
-        ended = [Ended(token=grant.token, outcome="succeeded") for grant in grants]
+        ended = [AttemptOutcome(token=grant.token, outcome="succeeded") for grant in grants]
         _, grants = await jobs.exchange(db, worker, ["default"], BATCH, ended)
         if not grants:
             return

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-from leasehold.engine.database import Role
-from leasehold.engine.flows import Flows
-from leasehold.flows import chain, step
+from leasehold.database.database import Role
+from leasehold.features.flows.model import chain, step
+from leasehold.features.flows.store import Flows
 from tests.cell import Cell, apart
 from tests.cli.program import Program, started
 from tests.faults.apps import TABLE

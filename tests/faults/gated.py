@@ -14,17 +14,19 @@ from math import ceil
 from pathlib import Path
 from typing import Any
 
-from leasehold import payload
-from leasehold.engine import gates, jobs
-from leasehold.engine.database import Database, Role
-from leasehold.engine.gates import Gates
+from leasehold import json_codec
+from leasehold.database.database import Database, Role
+from leasehold.engine import jobs
+from leasehold.features.limits import store as gates
+from leasehold.features.limits.store import Gates
 from tests.cell import Cell, apart
 from tests.cli.program import started
 from tests.faults.grouped import NURSERY, SHORT
 from tests.faults.sink import drained
 from tests.worker.running import ENVIRONMENT
 
-#: Starts in a second, and at once after a rest. Both tenants have each of them, but for the last, which they share.
+#: Starts in a second, and at once after a rest. Both tenants have each of them, but for the last,
+#: which they share.
 RULES = {"host:one": (30, 1), "host:two": (60, 3), "host:three": (100, 10), "both:one": (40, 2)}
 SHARED = "both:one"
 #: Groups, so many at once, with this many milliseconds between two starts.
@@ -61,7 +63,9 @@ async def _set_rules(cell: Cell) -> None:
 
 
 async def _ask(db: Database, cell: Cell, fates: Sequence[str], dice: random.Random, marks: Path) -> None:
-    orders = [payload.encode({"fate": fate, "seconds": dice.uniform(0, 0.02), "marks": str(marks)}) for fate in fates]
+    orders = [
+        json_codec.encode({"fate": fate, "seconds": dice.uniform(0, 0.02), "marks": str(marks)}) for fate in fates
+    ]
     options: dict[str, Any] = {"max_attempts": 50}
     if (gate := dice.choice([None, *RULES])) is not None:
         options["gate"] = gate

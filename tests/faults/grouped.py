@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
+from leasehold.database.database import Database, Role
 from leasehold.engine import jobs
-from leasehold.engine.database import Database, Role
 from tests.cell import Cell, apart
 from tests.cli.program import started
 from tests.faults.sink import drained

@@ -29,7 +29,8 @@ from tests.cell import Cell
 
 Row = dict[str, Any]
 
-#: A claim reads the clock before it looks for rows, so it may stamp a start just before the end it follows.
+#: A claim reads the clock before it looks for rows, so it may stamp a start just before the end it
+#: follows.
 SLACK = timedelta(seconds=0.5)
 _TABLES = ("job", "attempt", "outcome", "event", "lease", "ready", "deferred", "parked", "blocked", "worker", "audit")
 _TERMINAL = ("succeeded", "failed", "canceled")

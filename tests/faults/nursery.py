@@ -11,9 +11,9 @@ import os
 import signal
 import sys
 
-from leasehold.app import Leasehold, load
-from leasehold.engine.connect import target
-from leasehold.engine.database import Database, Role
+from leasehold.database.connect import target
+from leasehold.database.database import Database, Role
+from leasehold.program.app import Leasehold, load
 from leasehold.settings import Settings
 from leasehold.worker import Worker
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import asyncpg
 
-from leasehold.engine.database import Role
+from leasehold.database.database import Role
 from leasehold.postgres import Endpoint, Home, Server, ephemeral_home
 from tests.cell import Cell, Cluster
 from tests.faults.bare import Bare, base_backup, running

@@ -11,7 +11,7 @@ from uuid import UUID
 
 import pytest
 
-from leasehold.engine.database import Role
+from leasehold.database.database import Role
 from leasehold.job import State
 from tests.cell import Cell
 from tests.cli.program import Program, started

@@ -13,15 +13,15 @@ from uuid import UUID, uuid4
 import httpx
 import pytest
 
-from leasehold.engine.database import Role
+from leasehold.database.database import Role
 from leasehold.errors import Unreachable
 from leasehold.job import Job, State
-from tests.api.conftest import PEPPER, bearer, make_key
 from tests.cell import Cell
 from tests.cli.program import Program, Said, leasehold, started
 from tests.faults.conftest import Own
 from tests.faults.frozen import frozen
 from tests.faults.sink import effects, more_than
+from tests.http.conftest import PEPPER, bearer, make_key
 from tests.waiting import eventually
 from tests.worker.proxy import proxied
 from tests.worker.running import ENVIRONMENT, Shop

@@ -9,10 +9,10 @@ from uuid import UUID
 
 import pytest
 
+from leasehold.database.database import Database
 from leasehold.engine import jobs
-from leasehold.engine.database import Database
-from leasehold.engine.workers import end_worker, register_worker
-from leasehold.job import Ended
+from leasehold.engine.leases import end_worker, register_worker
+from leasehold.job import AttemptOutcome
 from tests.cell import Cell
 from tests.faults.history import Expected, History, Row, check, violations
 
@@ -131,7 +131,7 @@ async def test_a_real_history_is_read_and_passes(cell: Cell, worker_db: Database
     for outcome in ("released", "succeeded"):
         grants = await jobs.claim(worker_db, worker, ["default"], 3)
         await jobs.append_event(worker_db, grants[0].token, "progress", progress=1)
-        await jobs.finish(worker_db, [Ended(token=grant.token, outcome=outcome) for grant in grants])
+        await jobs.finish(worker_db, [AttemptOutcome(token=grant.token, outcome=outcome) for grant in grants])
     await end_worker(worker_db, worker)
     history = await check(cell, Expected(acknowledged={job.job_id: cell.tenant_a for job in made}, stopped=["w"]))
     assert (len(history.job), len(history.attempt)) == (3, 6)

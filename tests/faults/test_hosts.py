@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from leasehold.engine.database import Role
+from leasehold.database.database import Role
 from leasehold.job import State
 from tests.cell import Cell
 from tests.cli.program import LEASEHOLD, Program, started

@@ -12,14 +12,14 @@ from uuid import UUID
 import asyncpg
 import pytest
 
-from leasehold.app import Leasehold
-from leasehold.client import Backend, Client
-from leasehold.context import Context
+from leasehold.database.connect import target
+from leasehold.database.database import Database, Role, Target
 from leasehold.engine import jobs
-from leasehold.engine.connect import target
-from leasehold.engine.database import Database, Role, Target
 from leasehold.errors import LeaseholdError, NoTenant
 from leasehold.job import State
+from leasehold.program.app import Leasehold
+from leasehold.program.client import Backend, Client
+from leasehold.program.context import Context
 from leasehold.settings import Settings
 from leasehold.worker import Worker
 from tests.cell import Cell

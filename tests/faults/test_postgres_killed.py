@@ -9,8 +9,8 @@ from uuid import UUID
 
 import pytest
 
+from leasehold.database.database import Database, Role, Target
 from leasehold.engine import jobs
-from leasehold.engine.database import Database, Role, Target
 from leasehold.errors import LeaseholdError
 from tests.cell import Cell
 from tests.cli.program import started

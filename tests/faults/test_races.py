@@ -7,14 +7,14 @@ from uuid import UUID
 import asyncpg
 import pytest
 
-from leasehold.app import Leasehold
-from leasehold.engine import jobs, upkeep
-from leasehold.engine.database import Database, Role, Target
-from leasehold.engine.gates import Gates
-from leasehold.engine.wakeups import Listener, Notifier
-from leasehold.engine.workers import end_worker, register_worker
+from leasehold.database.database import Database, Role, Target
+from leasehold.database.wakeups import Listener, Notifier
+from leasehold.engine import jobs, maintenance
+from leasehold.engine.leases import end_worker, register_worker
 from leasehold.errors import Conflict, LeaseholdError
-from leasehold.job import Ended, Enqueued, Grant
+from leasehold.features.limits.store import Gates
+from leasehold.job import AttemptOutcome, ClaimedJob, Enqueued
+from leasehold.program.app import Leasehold
 from tests.cell import Cell
 from tests.faults.history import Expected, check, read
 from tests.waiting import eventually
@@ -44,11 +44,11 @@ async def test_cancel_races_claim_finish_and_retry_and_each_job_has_one_story(ce
 
         async def work() -> None:
             while not quiet.is_set() or not await _ended(cell, len(made)):
-                await upkeep.promote(db)
+                await maintenance.dispatch_due_jobs(db)
                 for grant in await jobs.claim(db, worker, ["default"], dice.choice((1, 5))):
                     assert grant.job_id not in told, "I11: it started after its cancel was acknowledged"
                     outcome = dice.choice(("succeeded", "failed", "errored", "released"))
-                    await jobs.finish(db, [Ended(token=grant.token, outcome=outcome)])
+                    await jobs.finish(db, [AttemptOutcome(token=grant.token, outcome=outcome)])
 
         async def meddle(mine: list[UUID]) -> None:
             """Cancel and retry one's own part of the jobs, so that what one was told stays true."""
@@ -111,7 +111,7 @@ async def test_what_is_being_canceled_at_the_head_of_a_line_does_not_start(cell:
 
 async def first_start(db: Database, worker: UUID) -> UUID:
     while True:
-        await upkeep.ring_gates(db, ["default"])
+        await maintenance.ring_gates(db, ["default"])
         for grant in await jobs.claim(db, worker, ["default"], 10):
             return grant.job_id
 
@@ -130,7 +130,7 @@ class Duel:
         """Whether it got the lease."""
         connection = self._connections[who]
         if who == "reap":
-            return bool(await connection.fetchval("select leasehold.reap()"))
+            return bool(await connection.fetchval("select leasehold.rescue_silent_workers()"))
         finish = "select leasehold.finish($1, '{succeeded}', '{1}', null, null)"
         return bool(await connection.fetchval(finish, [token]))
 
@@ -149,7 +149,7 @@ class Duel:
         return bool(await self._watch.fetchval("select cardinality(pg_blocking_pids($1)) > 0", pid))
 
 
-async def lease_of_a_silent_worker(cell: Cell, db: Database) -> tuple[UUID, Grant]:
+async def lease_of_a_silent_worker(cell: Cell, db: Database) -> tuple[UUID, ClaimedJob]:
     worker = await register(db, lease_s=1.0)
     await enqueue(db, cell, 1, max_attempts=2)
     [grant] = await jobs.claim(db, worker, ["default"], 1)
@@ -186,18 +186,18 @@ async def test_the_reaper_races_two_hundred_reports_and_no_outcome_is_overwritte
             won[winner] += 1
             if winner == "reap":
                 await _finish_again(worker_db, grant)
-            assert await jobs.finish(worker_db, [Ended(token=grant.token, outcome="failed")]) == set()
+            assert await jobs.finish(worker_db, [AttemptOutcome(token=grant.token, outcome="failed")]) == set()
     assert min(won.values()) > 40
     history = await check(cell, Expected(acknowledged=dict.fromkeys(made, cell.tenant_a)))
     assert {row["state"] for row in history.outcome} == {"succeeded"}
 
 
-async def _finish_again(db: Database, lost: Grant) -> None:
+async def _finish_again(db: Database, lost: ClaimedJob) -> None:
     """The job is free for the next worker, under a new token."""
     next_ = await register(db, "next")
     [grant] = await jobs.claim(db, next_, ["default"], 5)
     assert (grant.job_id, grant.attempt) == (lost.job_id, 2)
-    assert await jobs.finish(db, [Ended(token=grant.token, outcome="succeeded")]) == {grant.token}
+    assert await jobs.finish(db, [AttemptOutcome(token=grant.token, outcome="succeeded")]) == {grant.token}
     await end_worker(db, next_)
 
 
@@ -222,7 +222,7 @@ async def test_a_hundred_batches_of_the_same_keys_in_any_order_make_each_job_onc
         told = {job.job_id for answer in answers if not isinstance(answer, BaseException) for job in answer}
         worker = await register(db)
         grants = await jobs.claim(db, worker, ["default"], 100)
-        await jobs.finish(db, [Ended(token=grant.token, outcome="succeeded") for grant in grants])
+        await jobs.finish(db, [AttemptOutcome(token=grant.token, outcome="succeeded") for grant in grants])
         await end_worker(db, worker)
     assert {grant.job_id for grant in grants} == told
     assert len(told) == len(grants) == len(keys)
@@ -281,7 +281,8 @@ create trigger take_both before insert on leasehold.job for each row execute fun
 
 async def test_a_call_that_a_deadlock_ended_is_made_again(cell: Cell) -> None:
     await cell.change(_CROSSWISE)
-    # Whoever waits looks for a deadlock once, after this time: long enough that there is one by then, and shorter than
+    # Whoever waits looks for a deadlock once, after this time: long enough that there is one by
+    # then, and shorter than
     # the lock_timeout of the role.
     await cell.cluster.administer(cell.name, f"alter database {cell.name} set deadlock_timeout = '2s'")
 
@@ -307,3 +308,24 @@ async def test_a_call_that_a_deadlock_ended_is_made_again(cell: Cell) -> None:
     finally:
         await other.close()
     await eventually(happened, what="PostgreSQL's count of deadlocks")
+
+
+async def test_a_call_is_made_again_when_the_partition_of_its_rows_was_made_meanwhile(cell: Cell) -> None:
+    """As where no worker has run for days: their partitions are made while others enqueue."""
+    await cell.pass_time(10 * 86_400)
+    maintenance = await asyncpg.connect(
+        cell.cluster.url(cell.name), server_settings={"application_name": "leasehold-migrate"}
+    )
+
+    async def waits() -> bool:
+        return bool(await cell.look("select from pg_locks where not granted and database is not null"))
+
+    try:
+        async with cell.database(Role.API, connections=1) as db:
+            await maintenance.execute("begin; select leasehold.make_partitions()")
+            asking = asyncio.create_task(enqueue(db, cell, 1))
+            await eventually(waits, what="a call that waits")
+            await maintenance.execute("commit")
+            assert len(await asking) == 1
+    finally:
+        await maintenance.close()

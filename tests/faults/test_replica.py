@@ -14,18 +14,18 @@ from uuid import UUID
 import httpx
 import pytest
 
-from leasehold import dashboard
-from leasehold.api import Services, create_app, open_services
-from leasehold.api.services import STALE_SECONDS
+from leasehold.dashboard import app as dashboard
+from leasehold.database.database import Database, Role, Target
 from leasehold.engine import jobs
-from leasehold.engine.database import Database, Role, Target
 from leasehold.errors import LeaseholdError
-from tests.api.conftest import Keys, bearer, make_key, settings_of
+from leasehold.http.app import Services, create_app, open_services
+from leasehold.http.services import STALE_SECONDS
 from tests.cell import Cell
 from tests.cli.program import Program, started
 from tests.faults.history import Expected, check
 from tests.faults.replicated import Pair, replicated
 from tests.faults.sink import drained, effects, more_than
+from tests.http.conftest import Keys, bearer, make_key, settings_of
 from tests.waiting import PATIENCE_SECONDS, eventually
 from tests.worker.running import ENVIRONMENT
 

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from leasehold.engine import jobs, upkeep
-from leasehold.engine.database import Database
+from leasehold.database.database import Database
+from leasehold.engine import jobs, maintenance
 from leasehold.errors import LeaseLost
-from leasehold.job import Ended
+from leasehold.job import AttemptOutcome
 from tests.cell import Cell
 from tests.cli.program import Program, started
 from tests.faults.history import Expected, check
@@ -45,11 +45,12 @@ async def test_all_workers_are_killed_twice_and_everything_drains_under_the_same
         last = start_all(stack, cell)
         await drained(cell)
         assert [program.stopped().code for program in last] == [0, 0]
-    # A worker that was killed before it held anything is only silent; it is declared lost when its lease is over.
+    # A worker that was killed before it held anything is only silent; it is declared lost when its
+    # lease is over.
     await cell.pass_time(10)
-    await upkeep.reap(worker_db)
+    await maintenance.rescue_silent_workers(worker_db)
     assert len(zombies) >= 2
-    assert await jobs.finish(worker_db, [Ended(token=token, outcome="failed") for token in zombies]) == set()
+    assert await jobs.finish(worker_db, [AttemptOutcome(token=token, outcome="failed") for token in zombies]) == set()
     for token in zombies:
         with pytest.raises(LeaseLost):
             await jobs.append_event(worker_db, token, "progress", progress=99)

@@ -9,10 +9,10 @@ from contextlib import suppress
 from multiprocessing.connection import Connection
 
 from leasehold.errors import FetchError
-from leasehold.net.fetch import Fetcher
+from leasehold.fetch.fetcher import Fetcher
 from leasehold.settings import Settings
-from tests.net.test_hostile import CHUNKED, MEGABYTE, OK, goes_on, packed, sends
-from tests.net.world import Handler, page, serving
+from tests.fetch.test_hostile import CHUNKED, MEGABYTE, OK, goes_on, packed, sends
+from tests.fetch.world import Handler, page, serving
 
 
 def _servers() -> dict[str, Handler]:

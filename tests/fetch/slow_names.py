@@ -8,8 +8,8 @@ import sys
 from typing import cast
 
 from leasehold.errors import FetchError
-from leasehold.net.fetch import Fetcher
-from tests.net.world import PUBLIC, Dialer, Site, page, serving
+from leasehold.fetch.fetcher import Fetcher
+from tests.fetch.world import PUBLIC, Dialer, Site, page, serving
 
 SLOW = 200
 

@@ -9,11 +9,11 @@ import pytest
 import trustme
 
 from leasehold.errors import BadResponse, FetchRefused, FetchTooSlow, FetchUnreachable
-from leasehold.net import dial
-from leasehold.net.address import parse_address
-from leasehold.net.fetch import Fetcher
+from leasehold.fetch import connect
+from leasehold.fetch.fetcher import Fetcher
+from leasehold.fetch.public_addresses import parse_address
 from leasehold.settings import Settings
-from tests.net.world import PUBLIC, PUBLIC_TOO, Dialer, Site, moved, page, serving, world
+from tests.fetch.world import PUBLIC, PUBLIC_TOO, Dialer, Site, moved, page, serving, world
 from tests.waiting import eventually
 
 OPEN = Settings(fetch_ports="1-65535")
@@ -89,7 +89,7 @@ async def test_a_name_with_many_addresses_is_judged_whole_and_tried_a_few_times(
         w.names.answers["many.test"] = [*many, "10.0.0.1"]
         with pytest.raises(FetchRefused):
             await w.fetcher.get("http://many.test/")
-    assert len(w.dialer.attempts) == dial.MAX_DIALS
+    assert len(w.dialer.attempts) == connect.MAX_DIALS
 
 
 async def test_a_connection_that_led_elsewhere_is_given_up() -> None:
@@ -119,7 +119,7 @@ async def test_a_name_that_does_not_exist_is_worth_another_try_later() -> None:
 
 
 async def test_slow_dns_ends_with_its_own_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dial, "RESOLVE_SECONDS", 0.05)
+    monkeypatch.setattr(connect, "RESOLVE_SECONDS", 0.05)
     async with world() as w:
         w.names.hanging.add("slow.test")
         with pytest.raises(FetchUnreachable, match="slow.test was not resolved within"):
@@ -213,7 +213,7 @@ async def test_lookups_that_hang_hold_up_neither_others_nor_the_end(monkeypatch:
 
     held = threading.Event()
     monkeypatch.setattr(socket, "getaddrinfo", look_up)
-    resolver = dial.SystemResolver()
+    resolver = connect.SystemResolver()
     slow = asyncio.create_task(resolver("slow.test"))
     assert await resolver("quick.test") == [PUBLIC]
     slow.cancel()
@@ -236,7 +236,7 @@ async def test_slow_names_of_one_tenant_hold_up_no_lookup_of_another(monkeypatch
 
     held = threading.Event()
     monkeypatch.setattr(socket, "getaddrinfo", look_up)
-    monkeypatch.setattr(dial, "RESOLVE_SECONDS", 2.0)
+    monkeypatch.setattr(connect, "RESOLVE_SECONDS", 2.0)
     dialer = Dialer()
     async with serving(Site({"/": page(b"hello")})) as server, Fetcher(dialer=dialer) as fetcher:
         dialer.servers[PUBLIC, 80] = server
@@ -259,7 +259,7 @@ async def _lookups() -> int:
 
 
 async def _lookups_of_one_alone() -> bool:
-    return await _lookups() == dial.LOOKUPS_OF_ONE
+    return await _lookups() == connect.LOOKUPS_OF_ONE
 
 
 async def _no_lookups() -> bool:
@@ -273,7 +273,7 @@ async def test_a_machine_without_room_for_a_thread_has_no_answer(monkeypatch: py
     async with Fetcher() as fetcher:
         with monkeypatch.context() as patch:
             patch.setattr(threading.Thread, "start", refuse)
-            for _ in range(dial.LOOKUPS_OF_ONE + 1):  # each gives its place back
+            for _ in range(connect.LOOKUPS_OF_ONE + 1):  # each gives its place back
                 with pytest.raises(FetchUnreachable, match="was not resolved"):
                     await fetcher.get("http://any.test/")
         monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: [(2, 1, 6, "", ("127.0.0.1", 0))])
@@ -295,8 +295,8 @@ def test_this_machine_knows_its_own_addresses() -> None:
     loopback, elsewhere = parse_address("127.0.0.1"), parse_address(PUBLIC)
     assert loopback
     assert elsewhere
-    assert dial.is_own_address(loopback)
-    assert not dial.is_own_address(elsewhere)
+    assert connect.is_own_address(loopback)
+    assert not connect.is_own_address(elsewhere)
 
 
 async def test_environment_proxies_are_not_used(monkeypatch: pytest.MonkeyPatch) -> None:

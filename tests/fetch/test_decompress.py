@@ -6,7 +6,7 @@ import random
 import pytest
 
 from leasehold.errors import BadResponse
-from leasehold.net.decode import PIECE, Decoder
+from leasehold.fetch.decompress import PIECE, Decoder
 
 
 def decoded(data: bytes, *codings: str, step: int = 1000) -> bytes:

@@ -17,10 +17,10 @@ from leasehold.errors import (
     FetchTooSlow,
     FetchUnreachable,
 )
-from leasehold.net.answer import Hop
-from leasehold.net.fetch import Fetcher
+from leasehold.fetch.fetcher import Fetcher
+from leasehold.fetch.response import Hop
 from leasehold.settings import Settings
-from tests.net.world import PUBLIC, PUBLIC_TOO, Site, moved, page, serving, world
+from tests.fetch.world import PUBLIC, PUBLIC_TOO, Site, moved, page, serving, world
 
 
 async def test_a_page_comes_with_all_that_is_known_about_it() -> None:

@@ -15,7 +15,7 @@ import pytest
 
 from leasehold.errors import BadResponse, FetchError, FetchTooLarge, FetchTooSlow, FetchUnreachable
 from leasehold.settings import Settings
-from tests.net.world import Handler, page, serving, world
+from tests.fetch.world import Handler, page, serving, world
 
 MEGABYTE = 1 << 20
 #: A server that would go on for ever is cut off here; a budget ends long before it.
@@ -234,7 +234,7 @@ async def test_answers_with_mistakes_are_read_or_refused_and_nothing_else() -> N
 @pytest.mark.long
 def test_all_of_it_costs_less_than_64_megabytes() -> None:
     """In a process of its own, against what it had when idle; the server is another one."""
-    program = [sys.executable, "-m", "tests.net.hostile_memory"]
+    program = [sys.executable, "-m", "tests.fetch.hostile_memory"]
     told = subprocess.run(program, capture_output=True, text=True, timeout=120, check=False)
     assert told.returncode == 0, told.stderr
     growth = json.loads(told.stdout)

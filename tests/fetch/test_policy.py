@@ -5,8 +5,8 @@ from ipaddress import ip_address
 import pytest
 
 from leasehold.errors import BadSetting, FetchRefused
-from leasehold.net.policy import Policy
-from leasehold.net.urls import parse_url
+from leasehold.fetch.policy import Policy
+from leasehold.fetch.urls import parse_url
 from leasehold.settings import Settings
 
 

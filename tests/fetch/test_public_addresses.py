@@ -4,7 +4,7 @@ from ipaddress import ip_address, ip_network
 
 import pytest
 
-from leasehold.net.address import is_metadata, parse_address, why_not_public
+from leasehold.fetch.public_addresses import is_metadata, parse_address, why_not_public
 
 PUBLIC = [
     "1.1.1.1", "8.8.8.8", "93.184.215.14", "9.255.255.255", "11.0.0.0", "100.63.255.255", "100.128.0.0",

@@ -7,9 +7,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from leasehold.errors import FetchRefused
-from leasehold.net.robots import KEPT_SECONDS, MAX_BYTES, RETRY_SECONDS, Kept, Robots, Rules, product
-from leasehold.net.urls import parse_url
-from tests.net.world import Site, World, moved, page, serving, world
+from leasehold.fetch.robots import KEPT_SECONDS, MAX_BYTES, RETRY_SECONDS, Kept, Robots, Rules, product
+from leasehold.fetch.urls import parse_url
+from tests.fetch.world import Site, World, moved, page, serving, world
 
 AGENT = "ExampleBot/1.0 (+https://example.com/bot)"
 RULES = b"User-agent: *\nDisallow: /private\n\nUser-agent: ExampleBot\nCrawl-delay: 2.5\nDisallow: /secret\n"

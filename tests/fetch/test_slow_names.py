@@ -11,7 +11,7 @@ import pytest
 #: The namespaces end with the process. What it mounts is seen by it alone.
 _PREPARE = """
 ip link set lo up && mount --bind "$1/resolv.conf" /etc/resolv.conf && mount --bind "$1/hosts" /etc/hosts &&
-exec "$2" -m tests.net.slow_names
+exec "$2" -m tests.fetch.slow_names
 """
 
 
@@ -25,7 +25,8 @@ def can_unshare() -> bool:
 def test_slow_names_of_one_tenant_delay_nobody_else_and_hosts_and_search_domains_hold(tmp_path: Path) -> None:
     if not can_unshare():
         pytest.skip("no namespace can be made here")
-    # As in a pod of Kubernetes: short names are completed, and what has few dots is tried with each domain first.
+    # As in a pod of Kubernetes: short names are completed, and what has few dots is tried with each
+    # domain first.
     (tmp_path / "resolv.conf").write_text("nameserver 127.0.0.1\nsearch shop.svc.test\noptions ndots:2 timeout:5\n")
     (tmp_path / "hosts").write_text("93.184.215.14 hosted.example\n")
     command = ["unshare", "--net", "--mount", "sh", "-c", _PREPARE, "sh", str(tmp_path), sys.executable]

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from leasehold.errors import FetchRefused
-from leasehold.net.urls import MAX_LENGTH, parse_url
+from leasehold.fetch.urls import MAX_LENGTH, parse_url
 
 
 @pytest.mark.parametrize(

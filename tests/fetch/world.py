@@ -10,7 +10,7 @@ from typing import Any
 
 import httpcore2
 
-from leasehold.net.fetch import Fetcher
+from leasehold.fetch.fetcher import Fetcher
 from leasehold.settings import Settings
 
 #: Public by every table, and never dialled: the dialer leads them to loopback.

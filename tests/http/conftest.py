@@ -3,28 +3,45 @@
 import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 from uuid import UUID
 
 import httpx
 import pytest
 
-from leasehold import keys
-from leasehold.api import Services, create_app, open_services
-from leasehold.engine import jobs, webhooks, workers
-from leasehold.engine import keys as engine
-from leasehold.engine.database import Database, Role
-from leasehold.engine.wakeups import news_channel
-from leasehold.job import Ended, Grant
-from leasehold.keys import Key, Peppers
+from leasehold.database.database import Database, Role
+from leasehold.database.wakeups import news_channel
+from leasehold.engine import jobs, leases
+from leasehold.features.api_keys import format as keys
+from leasehold.features.api_keys import store as engine
+from leasehold.features.api_keys.format import Key, Peppers
+from leasehold.features.webhooks import store as webhooks
+from leasehold.http.app import Services, create_app, open_services
+from leasehold.job import AttemptOutcome, ClaimedJob
 from leasehold.settings import Settings
 from tests.cell import Cell
 from tests.waiting import PATIENCE_SECONDS
+from tests.worker.conftest import log_lines as log_lines
 
 PEPPER = "a pepper for tests that is long enough to be one"
 SECRET_KEY = "a key for secrets of tests that is long enough"
 ALL = ["jobs:read", "jobs:write", "work", "admin"]
 PROBLEM = "application/problem+json"
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """The plugin takes half a second, in each process, and none but long tests use it: it is switched off elsewhere."""
+    if not is_short(config):
+        config.pluginmanager.import_plugin("schemathesis.pytest.plugin")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    return True if collection_path.name == "test_schemathesis.py" and is_short(config) else None
+
+
+def is_short(config: pytest.Config) -> bool:
+    return bool(config.option.markexpr == "not long")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,12 +135,12 @@ class Hand:
         self.db = db
         self.worker = worker
 
-    async def claim(self) -> Grant:
+    async def claim(self) -> ClaimedJob:
         [grant] = await jobs.claim(self.db, self.worker, ["default"], 1)
         await self.tell()
         return grant
 
-    async def claim_soon(self) -> Grant:
+    async def claim_soon(self) -> ClaimedJob:
         """As a worker that polls."""
         async with asyncio.timeout(PATIENCE_SECONDS):
             while True:
@@ -132,16 +149,18 @@ class Hand:
                     return granted[0]
                 await asyncio.sleep(0.02)
 
-    async def say(self, grant: Grant, progress: float, message: str = "") -> None:
+    async def say(self, grant: ClaimedJob, progress: float, message: str = "") -> None:
         await jobs.append_event(self.db, grant.token, "progress", message=message, progress=progress)
         await self.tell()
 
-    async def log(self, grant: Grant, text: str) -> None:
+    async def log(self, grant: ClaimedJob, text: str) -> None:
         await jobs.append_event(self.db, grant.token, "log", message=text, data='{"level": "info", "n": 1}')
         await self.tell()
 
-    async def end(self, grant: Grant, outcome: str = "succeeded", *, result: str = "null", error: str = "{}") -> None:
-        ended = Ended(token=grant.token, outcome=outcome, result=result, error=error)
+    async def end(
+        self, grant: ClaimedJob, outcome: str = "succeeded", *, result: str = "null", error: str = "{}"
+    ) -> None:
+        ended = AttemptOutcome(token=grant.token, outcome=outcome, result=result, error=error)
         assert await jobs.finish(self.db, [ended]) == {grant.token}
         await self.tell()
 
@@ -171,7 +190,7 @@ class Hand:
 
 @pytest.fixture
 async def hand(worker_db: Database) -> Hand:
-    worker = await workers.register_worker(
+    worker = await leases.register_worker(
         worker_db, name="w", version="0", queues=["default"], kinds={}, slots=10, lease_s=60.0
     )
     return Hand(worker_db, worker)

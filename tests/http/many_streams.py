@@ -1,6 +1,6 @@
 """Many readers of one server while jobs run: what each of them was told, and what that cost. By hand:
 
-    python -m tests.api.many_streams --clients 500 --jobs 2000
+    python -m tests.http.many_streams --clients 500 --jobs 2000
 
 This process serves, and counts its queries; another one has the clients, and the worker. Every job is followed by a
 client that leaves and comes back at random; one client in fifty follows the whole tenant.
@@ -21,16 +21,16 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from leasehold.api.feed import Feed
-from leasehold.api.hub import Hub
-from leasehold.api.server import serving
-from leasehold.engine import jobs, workers
-from leasehold.engine.database import Database, Role, Target
-from leasehold.engine.wakeups import news_channel
-from leasehold.job import Ended
+from leasehold.database.database import Database, Role, Target
+from leasehold.database.wakeups import news_channel
+from leasehold.engine import jobs, leases
+from leasehold.features.activity.poller import Feed
+from leasehold.http.server import serving
+from leasehold.http.stream_poller import Hub
+from leasehold.job import AttemptOutcome
 from leasehold.remote.sse import Message, Reader
-from tests.api.conftest import bearer, make_key, settings_of
 from tests.cell import Cell, apart
+from tests.http.conftest import bearer, make_key, settings_of
 
 #: What a handler says of each job; with queued, started and succeeded it has three events more.
 SAID = 3
@@ -82,7 +82,7 @@ async def serve(cell: Cell, *, clients: int, count: int, idle_s: float) -> dict[
     settings = settings_of(cell, port=0, streams_per_tenant=clients + 10, key_requests=10_000_000)
     with counted.counting():
         async with serving(settings) as url:
-            program = [sys.executable, "-m", "tests.api.many_streams", "--url", url, "--clients", str(clients)]
+            program = [sys.executable, "-m", "tests.http.many_streams", "--url", url, "--clients", str(clients)]
             other = await asyncio.create_subprocess_exec(
                 *program, "--jobs", str(count), stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE
             )
@@ -207,7 +207,7 @@ async def work(db: Database, worker: Any, left: list[int]) -> None:
                 await jobs.append_event(db, grant.token, "progress", message="", progress=said * 30)
             await db.notify(news_channel(db.target.schema), [""])
         if grants:
-            await jobs.finish(db, [Ended(token=grant.token, outcome="succeeded") for grant in grants])
+            await jobs.finish(db, [AttemptOutcome(token=grant.token, outcome="succeeded") for grant in grants])
             await db.notify(news_channel(db.target.schema), [""])
         else:
             await asyncio.sleep(0.05)
@@ -221,7 +221,7 @@ async def be_clients(url: str, *, clients: int, count: int) -> None:
         Database(Target(url=worker_url, role=Role.WORKER), connections=4) as db,
     ):
         await _stay_idle(http, streams, clients)
-        worker = await workers.register_worker(
+        worker = await leases.register_worker(
             db, name="w", version="0", queues=["default"], kinds={}, slots=100, lease_s=60.0
         )
         async with AsyncExitStack() as stack:

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from leasehold.api.server import serving
-from leasehold.packs import Found
+from leasehold.http.server import serving
+from leasehold.plugins.discovery import InstalledFeature
 from leasehold.settings import Settings
 
 
@@ -70,7 +70,7 @@ class Measured:
 
 
 @contextmanager
-def measured(settings: Settings, packs: list[Found]) -> Iterator[Measured]:
+def measured(settings: Settings, packs: list[InstalledFeature]) -> Iterator[Measured]:
     loop = _Loop()
     at: list[str] = []
     is_up = threading.Event()

@@ -8,10 +8,10 @@ from typing import Any
 import httpx
 import pytest
 
-from leasehold.api import create_app, open_services
-from leasehold.api.server import serving
-from tests.api.conftest import Keys, bearer, settings_of
+from leasehold.http.app import create_app, open_services
+from leasehold.http.server import serving
 from tests.cell import Cell
+from tests.http.conftest import Keys, bearer, settings_of
 
 
 @asynccontextmanager

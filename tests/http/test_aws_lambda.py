@@ -4,13 +4,13 @@ import json
 import sys
 from typing import Any
 
-from tests.api.conftest import PEPPER, Keys
 from tests.cell import Cell
 from tests.cli.program import leasehold
+from tests.http.conftest import PEPPER, Keys
 
 PROGRAM = """
 import json, sys
-from leasehold.server import lambda_handler
+from leasehold.aws_lambda import lambda_handler
 
 for event in json.loads(sys.argv[1]):
     print(json.dumps(lambda_handler(event, None)))

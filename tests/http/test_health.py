@@ -6,10 +6,10 @@ from contextlib import AsyncExitStack
 
 import httpx
 
-from leasehold.api import Services, open_services
-from leasehold.engine.database import Role
-from tests.api.conftest import client_of, settings_of
+from leasehold.database.database import Role
+from leasehold.http.app import Services, open_services
 from tests.cell import Cell
+from tests.http.conftest import client_of, settings_of
 from tests.worker.proxy import proxied
 
 READY_SECONDS = 2.0

@@ -10,11 +10,11 @@ from typing import Any
 import httpx
 import pytest
 
-from leasehold.api import open_services
+from leasehold.database.database import Database
 from leasehold.engine import jobs
-from leasehold.engine.database import Database
-from tests.api.conftest import Keys, client_of, problem, settings_of
+from leasehold.http.app import open_services
 from tests.cell import Cell
+from tests.http.conftest import Keys, client_of, problem, settings_of
 from tests.waiting import eventually
 
 #: What a request of another tenant may take on a busy machine; a lock is waited for much longer.

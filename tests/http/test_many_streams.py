@@ -1,9 +1,9 @@
-"""Many readers at once: the small form of tests.api.many_streams, which is run by hand with hundreds."""
+"""Many readers at once: the small form of tests.http.many_streams, which is run by hand with hundreds."""
 
 import pytest
 
-from tests.api.many_streams import serve
 from tests.cell import Cell
+from tests.http.many_streams import serve
 
 
 @pytest.mark.long

@@ -2,12 +2,12 @@
 
 import httpx
 
-from leasehold.api import Services
-from leasehold.engine import upkeep
-from leasehold.engine.database import Database
+from leasehold.database.database import Database
+from leasehold.engine import maintenance
+from leasehold.http.app import Services
 from leasehold.metrics import CATALOGUE
-from tests.api.conftest import Hand, client_of
 from tests.cell import Cell
+from tests.http.conftest import Hand, client_of
 from tests.scraping import Read, parsed
 
 
@@ -50,7 +50,7 @@ async def test_after_a_drain_the_numbers_are_those_of_the_tables(
         "select extract(epoch from min(finished_at)) % 60 as s, max(finished_at) as last from leasehold.attempt"
     )
     await cell.pass_time(125 - at["s"])  # into the second minute after the one in which they ended
-    await upkeep.roll_up(worker_db)
+    await maintenance.roll_up_job_counts(worker_db)
     found = await scraped(services)
     assert set(found["jobs"].values()) == {0}
     counted = {dict(key)["outcome"]: n for key, n in found["minute_attempts"].items()}

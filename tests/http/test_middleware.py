@@ -9,16 +9,17 @@ import asyncpg
 import httpx
 import pytest
 
-from leasehold import keys
-from leasehold.api import Services, open_services
-from leasehold.engine import watch, workers
-from leasehold.engine.database import Database, Role
+from leasehold.database.database import Database, Role
+from leasehold.engine import leases
 from leasehold.errors import BadSetting, LeaseholdError, Unreachable
+from leasehold.features.api_keys import format as keys
+from leasehold.http.app import Services, open_services
 from leasehold.settings import Settings
-from tests.api.conftest import Keys, bearer, client_of, problem, settings_of
-from tests.api.people import browser, member
 from tests.cell import Cell
+from tests.features.people.signed_in import browser, member
+from tests.http.conftest import Keys, bearer, client_of, problem, settings_of
 from tests.waiting import eventually
+from tests.worker.conftest import Lines
 
 
 async def test_the_framework_speaks_in_problems_too(a: httpx.AsyncClient) -> None:
@@ -237,8 +238,8 @@ async def test_checking_the_keys_of_a_limited_address_leaves_connections_for_oth
         assert {(await one).status_code for one in tries} == {429}
 
 
-async def test_a_fault_of_ours_tells_nothing_of_the_inside(
-    a: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
+async def test_a_fault_of_ours_tells_nothing_of_the_inside_and_its_words_are_in_the_log(
+    a: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch, log_lines: Lines
 ) -> None:
     failures = [
         Unreachable("the database does not answer: 127.0.0.1:5432"),
@@ -251,8 +252,10 @@ async def test_a_fault_of_ours_tells_nothing_of_the_inside(
 
     monkeypatch.setattr("leasehold.engine.jobs.get_job", broken)
     address = "/v1/jobs/0190a000-0000-7000-8000-00000000000a"
-    problem(await a.get(address), 500, "internal")
-    problem(await a.get(address), 500, "internal")
+    for words in ("RuntimeError", "the database refused"):
+        problem(await a.get(address), 500, "internal")
+        event, fields = log_lines.lines[-1]
+        assert (event, words in str(fields["problem"])) == ("request failed", True)
     away = await a.get(address)
     problem(away, 503, "unavailable")
     assert away.headers["retry-after"] == "2"
@@ -273,7 +276,7 @@ async def test_health_needs_no_key_and_readiness_tells_of_the_schema(
     async def away(*_: object) -> None:
         raise Unreachable("the database does not answer: 127.0.0.1")
 
-    monkeypatch.setattr(watch, "pending_files", away)
+    monkeypatch.setattr("leasehold.http.health.pending_files", away)
     gone = await stranger.get("/readyz")
     assert (gone.status_code, gone.json()["database"]) == (503, False)
     assert "127.0.0.1" not in gone.text
@@ -350,7 +353,7 @@ async def test_the_operator_runs_the_installation(operator: httpx.AsyncClient, k
 async def test_queues_kinds_and_tenants_are_limited_and_paused_by_the_operator(
     operator: httpx.AsyncClient, a: httpx.AsyncClient, worker_db: Database
 ) -> None:
-    await workers.register_worker(
+    await leases.register_worker(
         worker_db, name="w", version="0", queues=["default"], kinds={"t.work": {}}, slots=10, lease_s=60.0
     )
     assert (await operator.get("/v1/limits")).json() == {"data": []}

@@ -12,12 +12,12 @@ import schemathesis
 from hypothesis import HealthCheck, settings
 from schemathesis.specs.openapi.checks import negative_data_rejection, positive_data_acceptance
 
-from leasehold.api.route import SCOPES
-from leasehold.keys import Key
-from tests.api.conftest import PEPPER, SECRET_KEY, Keys, bearer, make_key
-from tests.api.people import owner_token
-from tests.api.test_server import serving
+from leasehold.features.api_keys.format import Key
+from leasehold.http.route import SCOPES
 from tests.cell import Cell, Cluster
+from tests.features.people.signed_in import owner_token
+from tests.http.conftest import PEPPER, SECRET_KEY, Keys, bearer, make_key
+from tests.http.test_server import serving
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "reference" / "openapi.json"
 UNTOLD = (
@@ -72,11 +72,13 @@ def test_every_operation_does_what_the_document_says(case: Any, server: tuple[st
     if "idempotency-key" in case.headers:  # one that was used for another request is refused, as it should be
         case.headers["idempotency-key"] = uuid.uuid4().hex
     response = case.call(base_url=url, headers=bearer(key))
-    # Whether a time has passed or is too far away, a key stands twice, a text can be kept, a URL may be called or a
+    # Whether a time has passed or is too far away, a key stands twice, a text can be kept, a URL
+    # may be called or a
     # payload has what its gate is made of, no document can say; nor what a cron line is.
     untold = response.status_code == 422 and any(word in response.text for word in UNTOLD)
     untold = untold or response.status_code == 412  # nor whether a thing is still what a tag names
-    # What cannot be written into an address, such as an empty list, was not sent: then nothing was wrong with it.
+    # What cannot be written into an address, such as an empty list, was not sent: then nothing was
+    # wrong with it.
     sent = parse_qs(urlsplit(str(response.request.url)).query, keep_blank_values=True)
     unsent = not set(case.query or ()) <= set(sent)
     too_large = response.status_code in (413, 414, 431)  # refused as well, though not as the checks expect it

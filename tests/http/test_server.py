@@ -11,9 +11,9 @@ import httpx
 import pytest
 
 from leasehold.postgres import Home, ephemeral_home
-from tests.api.conftest import PEPPER, bearer, problem
 from tests.cell import Cell
 from tests.cli.program import Program, leasehold, started
+from tests.http.conftest import PEPPER, bearer, problem
 
 
 @pytest.fixture

@@ -9,11 +9,11 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
-from leasehold.api.large import Room
-from leasehold.api.server import serving
-from leasehold.keys import Key
-from tests.api.conftest import PROBLEM, Keys, bearer, settings_of
+from leasehold.features.api_keys.format import Key
+from leasehold.http.large_bodies import Room
+from leasehold.http.server import serving
 from tests.cell import Cell
+from tests.http.conftest import PROBLEM, Keys, bearer, settings_of
 from tests.waiting import PATIENCE_SECONDS
 
 KIB = 1024
@@ -324,7 +324,7 @@ async def test_large_bodies_wait_for_room_and_a_tenant_has_half_of_it(
         for _ in (second, third):
             await taken.acquire()
 
-        monkeypatch.setattr("leasehold.api.large._WAIT_SECONDS", 0.1)
+        monkeypatch.setattr("leasehold.http.large_bodies._WAIT_SECONDS", 0.1)
         await first.send(begun)
         await taken.acquire()
         await second.send(held + left)

@@ -11,15 +11,17 @@ from typing import Any
 import httpx
 import pytest
 
-from leasehold.api import Services, events, hub, open_services
-from leasehold.api.follower import MOST_WAITING, Follower
-from leasehold.api.server import serving
+from leasehold.database.database import Database
 from leasehold.engine import jobs
-from leasehold.engine.database import Database
-from leasehold.job import Ended, State
+from leasehold.http import stream_poller
+from leasehold.http import streams as events
+from leasehold.http.app import Services, open_services
+from leasehold.http.server import serving
+from leasehold.http.subscription import MOST_WAITING, Follower
+from leasehold.job import AttemptOutcome, State
 from leasehold.settings import Settings
-from tests.api.conftest import Hand, Keys, bearer, problem, settings_of
 from tests.cell import Cell
+from tests.http.conftest import Hand, Keys, bearer, problem, settings_of
 from tests.waiting import PATIENCE_SECONDS
 
 LIVE = {"Accept": "text/event-stream"}
@@ -180,7 +182,7 @@ async def test_a_stream_of_another_tenant_is_not_found(live: httpx.AsyncClient, 
 async def test_a_quiet_stream_is_pinged_and_says_when_to_come_back(
     live: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("leasehold.api.events.PING_SECONDS", 0.05)
+    monkeypatch.setattr("leasehold.http.streams.PING_SECONDS", 0.05)
     job = await ask(live)
     async with (
         asyncio.timeout(PATIENCE_SECONDS),
@@ -296,7 +298,7 @@ async def test_news_that_nobody_told_is_found_all_the_same(live: httpx.AsyncClie
         await anext(found)
         [grant] = await jobs.claim(hand.db, hand.worker, ["default"], 1)
         assert (await anext(found)).event == "patch"
-        assert await jobs.finish(hand.db, [Ended(token=grant.token, outcome="succeeded")]) == {grant.token}
+        assert await jobs.finish(hand.db, [AttemptOutcome(token=grant.token, outcome="succeeded")]) == {grant.token}
         assert [one.event async for one in found][-1] == "end"
 
 
@@ -323,7 +325,7 @@ async def test_a_job_that_cannot_be_read_does_not_stop_the_others(
 async def test_a_stream_of_a_pack_is_counted_pinged_and_let_go_like_all(
     services: Services, cell: Cell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("leasehold.api.events.PING_SECONDS", 0.05)
+    monkeypatch.setattr("leasehold.http.streams.PING_SECONDS", 0.05)
     sent: list[bytes] = []
     begun, closed, pinged = asyncio.Event(), asyncio.Event(), asyncio.Event()
 
@@ -356,9 +358,9 @@ async def test_a_stream_of_a_pack_is_counted_pinged_and_let_go_like_all(
 
 
 async def test_a_reader_that_does_not_keep_up_is_dropped() -> None:
-    follower: Follower[hub.News] = Follower()
+    follower: Follower[stream_poller.News] = Follower()
     for seq in range(MOST_WAITING + 1):
-        follower.give(hub.News(seq=seq))
+        follower.give(stream_poller.News(seq=seq))
     assert await follower.next(1) is None
     assert follower._waiting.qsize() == 0
 

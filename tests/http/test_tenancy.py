@@ -8,22 +8,18 @@ from typing import Any
 import httpx
 import pytest
 
-from leasehold.api import bare_app
-from leasehold.api.openapi import document
-from tests.api.conftest import Hand, Keys
-from tests.api.people import COOKIE, ORIGIN, armed, invite, member
 from tests.cell import Cell
+from tests.features.people.signed_in import COOKIE, ORIGIN, armed, invite, member
+from tests.http.conftest import Hand, Keys
+from tests.http.documents import CORE
 
 MARK = "belongs to b"
 SHARED = "a key that both tenants use"
 PERSON = "only-b-has-people-of-this-name"
 SECRET = "only-b-has-a-secret-of-this-name"
 NAME = "stripe"  # of a secret and of a schedule, that A may have too
-OPERATIONS = [
-    (method, path, operation)
-    for path, item in document(bare_app())["paths"].items()
-    for method, operation in item.items()
-]
+PATHS: dict[str, Any] = CORE["paths"]
+OPERATIONS = [(method, path, PATHS[path][method]) for path in PATHS for method in PATHS[path]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

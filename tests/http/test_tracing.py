@@ -12,19 +12,19 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from leasehold import tracing
-from leasehold.app import Leasehold
-from leasehold.connectors import webhook
-from leasehold.context import Context
+from leasehold.database.database import Database, Role
 from leasehold.engine import jobs
-from leasehold.engine.database import Database, Role
 from leasehold.errors import BadSetting
-from leasehold.net.fetch import Fetcher
-from leasehold.outcomes import Fail
+from leasehold.features.webhooks import handlers as webhook
+from leasehold.fetch.fetcher import Fetcher
+from leasehold.program.app import Leasehold
+from leasehold.program.context import Context
+from leasehold.program.outcomes import Fail
 from leasehold.settings import Settings
 from tests.cell import Cell
 from tests.cli.program import started
-from tests.net.world import page, serving
-from tests.outside.hooks import Hooks, Receiver, receiving, settings_for
+from tests.features.webhooks.hooks import Hooks, Receiver, receiving, settings_for
+from tests.fetch.world import page, serving
 from tests.waiting import eventually
 from tests.worker.running import ENVIRONMENT, Shop, running
 
@@ -144,7 +144,7 @@ def test_a_span_keeps_the_words_of_an_exception_to_itself(spans: Spans) -> None:
 
 def test_nothing_of_opentelemetry_is_imported_while_it_is_off() -> None:
     code = (
-        "import sys, leasehold.worker, leasehold.client, leasehold.net.fetch, leasehold.tracing as t;"
+        "import sys, leasehold.worker, leasehold.program.client, leasehold.fetch.fetcher, leasehold.tracing as t;"
         "assert t.traceparent() is None and not t.is_on();"
         "assert not [name for name in sys.modules if name.startswith('opentelemetry')]"
     )

@@ -12,26 +12,25 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leasehold import payload
-from leasehold.api import bare_app
-from leasehold.api.body import MOST_BYTES, MOST_VALUES, _values, refuse_many_values
-from leasehold.api.openapi import document
-from leasehold.api.problems import Problem
-from leasehold.api.route import LARGE, SCOPES
-from leasehold.engine.database import Role
+from leasehold import json_codec
+from leasehold.database.database import Role
 from leasehold.engine.jobs import enqueue
-from leasehold.packs import discover
-from tests.api.conftest import Keys, bearer, make_key, problem, settings_of
-from tests.api.measured import Measured, Measures, measured
-from tests.api.people import owner_token
+from leasehold.http.problems import Problem
+from leasehold.http.request_body import MOST_BYTES, MOST_VALUES, _values, refuse_many_values
+from leasehold.http.route import LARGE, SCOPES
+from leasehold.plugins.discovery import discover
 from tests.cell import Cell, Cluster
+from tests.features.people.signed_in import owner_token
+from tests.http.conftest import Keys, bearer, make_key, problem, settings_of
+from tests.http.documents import with_packs
+from tests.http.measured import Measured, Measures, measured
 from tests.waiting import PATIENCE_SECONDS
 
 MOST_MS = 100
 XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 ID = "0190a000-0000-7000-8000-00000000000a"
 PACKS = discover(None)
-DOCUMENT = document(bare_app(PACKS))
+DOCUMENT = with_packs()
 SCHEMAS = DOCUMENT["components"]["schemas"]
 
 
@@ -110,7 +109,7 @@ def server(filled: tuple[Cell, Keys, str]) -> Iterator[tuple[Measured, Keys, str
 
 
 async def _filled(cluster: Cluster) -> tuple[Cell, Keys, str]:
-    cell = await (await cluster.with_packs([one.pack for one in PACKS])).clone()
+    cell = await (await cluster.with_packs([one.feature for one in PACKS])).clone()
     keys = Keys(
         a=await make_key(cell, cell.tenant_a),
         b=await make_key(cell, cell.tenant_b),
@@ -280,7 +279,7 @@ async def test_what_a_program_kept_without_a_bound_is_told_without_being_read(
     value = {"arrays": [[]] * 500_000, "large": 10**400}
     cell = filled[0]
     async with cell.database(Role.API, connections=1) as db:
-        [job] = await enqueue(db, cell.tenant_a, "t.work", [payload.encode(value)], {})
+        [job] = await enqueue(db, cell.tenant_a, "t.work", [json_codec.encode(value)], {})
     async with httpx.AsyncClient(base_url=at.url, headers=bearer(keys.a), timeout=PATIENCE_SECONDS) as client:
         with at.measuring() as measures:
             found = await client.get(f"/v1/jobs/{job.job_id}")
@@ -307,7 +306,7 @@ def counted(value: Any) -> int:
 @given(value=JSON, size=st.integers(1, 7))
 def test_values_are_counted_outside_of_texts_wherever_the_pieces_end(value: Any, size: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("leasehold.api.body._PIECE", size)
+        patch.setattr("leasehold.http.request_body._PIECE", size)
         text = json.dumps(value, ensure_ascii=False).encode()
         brackets = sum(text.count(mark) for mark in (b"[", b"{"))
         assert counted(value) <= _values(text) <= counted(value) + brackets + 1

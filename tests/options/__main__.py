@@ -8,7 +8,7 @@ import asyncio
 from collections import defaultdict
 
 from leasehold import Settings
-from leasehold.engine.database import Role
+from leasehold.database.database import Role
 from tests.cell import Cell, apart
 from tests.options import ways
 from tests.options.cases import Case, cases

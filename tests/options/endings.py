@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from leasehold import Cancel, Context, Fail, Leasehold, Retry, Snooze, SyncContext
-from leasehold.batches import Item
+from leasehold.program.batches import Item
 from leasehold.remote import Context as RemoteContext
 from leasehold.remote import SyncContext as RemoteSyncContext
 from leasehold.remote import Worker as RemoteWorker

@@ -6,13 +6,13 @@ from uuid import UUID
 
 import pytest
 
+from leasehold.database.database import Database
 from leasehold.engine import jobs
-from leasehold.engine.database import Database
-from leasehold.engine.look import copy_job
-from leasehold.engine.workers import register_worker
+from leasehold.engine.leases import register_worker
 from leasehold.errors import Conflict
+from leasehold.features.jobs.store import copy_job
 from leasehold.job import Job
-from leasehold.payload import plain_options
+from leasehold.json_codec import plain_options
 from tests.cell import Cell
 
 

@@ -9,11 +9,11 @@ from uuid import UUID
 import pytest
 
 from leasehold import Settings
-from leasehold.client import Backend, Client
-from leasehold.engine.database import Database
+from leasehold.database.database import Database
+from leasehold.program.client import Backend, Client
 from leasehold.remote import Worker
-from tests.api.conftest import Keys
 from tests.cell import Cell
+from tests.http.conftest import Keys
 from tests.options import endings
 from tests.remote.conftest import key, url
 from tests.waiting import PATIENCE_SECONDS, eventually

@@ -9,15 +9,17 @@ from uuid import UUID
 
 import pytest
 
-from leasehold.engine import gates, jobs, remote
-from leasehold.engine.database import Database, Role
-from leasehold.engine.flows import Flows
-from leasehold.flows import chain, step
-from leasehold.job import Ended, Grant
-from leasehold.payload import plain_options
-from tests.api.conftest import make_key
+from leasehold.database.database import Database, Role
+from leasehold.engine import jobs
+from leasehold.features.flows.model import chain, step
+from leasehold.features.flows.store import Flows
+from leasehold.features.limits import store as gates
+from leasehold.features.workers import store as remote
+from leasehold.job import AttemptOutcome, ClaimedJob
+from leasehold.json_codec import plain_options
 from tests.cell import Cell, Cluster
-from tests.sql.test_life import register
+from tests.engine.test_life import register
+from tests.http.conftest import make_key
 
 FAULT = '{"type": "ValueError", "message": "bad"}'
 HELD = '{"type": "Snooze", "message": "busy", "gate_after_s": 60}'
@@ -52,10 +54,10 @@ class Attempted:
     """A job whose attempt runs, how that shall end, the job that waits for it, and another end to report beside it."""
 
     name: str
-    grant: Grant
-    end: Ended
+    grant: ClaimedJob
+    end: AttemptOutcome
     next_: UUID | None
-    other: Ended
+    other: AttemptOutcome
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +67,7 @@ class Place:
     worker: UUID
     key: remote.Key | None
 
-    async def claim(self, n: int) -> list[Grant]:
+    async def claim(self, n: int) -> list[ClaimedJob]:
         if self.key:
             return await remote.claim(self.key, self.worker, None, n, held=[])
         return await jobs.claim(self.db, self.worker, ["default"], n)
@@ -203,8 +205,10 @@ async def attempts(place: Place, context: Any, names: Sequence[str]) -> list[Att
             name=name,
             grant=grants[first],
             next_=next_,
-            end=Ended(grants[first].token, "succeeded")._replace(**ENDS[name][0]),
-            other=Ended(grants[other.job_id].token, "errored", "1", FAULT, 9000.0),  # so that all columns are sent
+            end=AttemptOutcome(grants[first].token, "succeeded")._replace(**ENDS[name][0]),
+            other=AttemptOutcome(
+                grants[other.job_id].token, "errored", "1", FAULT, 9000.0
+            ),  # so that all columns are sent
         )
         for (name, (first, next_)), other in zip(asked.items(), beside, strict=True)
     ]

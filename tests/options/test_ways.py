@@ -3,22 +3,22 @@
 The options are those that SQL knows, so a new one is compared by itself. What may differ stands in ``EXPECTED``.
 """
 
-import re
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from leasehold import Settings, options
-from leasehold.api.models import JobOptions, JobRequest, StepOptions
-from leasehold.engine.database import Database
+from leasehold import Settings, job_options
+from leasehold.database.database import Database
+from leasehold.engine import jobs
+from leasehold.http import types
+from leasehold.job_options import OPTIONS
+from leasehold.program.handler import RUN_OPTIONS
+from leasehold.program.options import HandlerOptions, JobOptions, StepOptions
 from tests.cell import Cell
 from tests.options import ways
 from tests.options.cases import SAMPLES, Case, cases
 from tests.options.expected import EXPECTED, WAYS, wanted_of
 from tests.options.world import world_of
-
-REFERENCE = Path(__file__).parents[2] / "docs" / "reference" / "sql.md"
 
 
 async def known_options(cell: Cell, of: str) -> list[str]:
@@ -36,21 +36,27 @@ async def test_every_option_has_its_samples(cell: Cell) -> None:
     assert of_handlers == set(await known_options(cell, "kind"))
 
 
-async def test_every_list_of_options_is_that_of_sql(cell: Cell) -> None:
-    assert set(options.OF_KINDS) == set(await known_options(cell, "kind"))
-    assert JobOptions.model_fields.keys() == set(await known_options(cell, "schedule"))
-    assert StepOptions.model_fields.keys() == set(await known_options(cell, "step"))
-    assert JobRequest.model_fields.keys() - {"kind", "payload", "key", "force"} == set(await known_options(cell, "job"))
-    assert set(options.LONG.values()) <= set(await known_options(cell, "job"))
+async def test_every_list_of_options_is_that_of_the_table(cell: Cell) -> None:
+    places = {"kind": HandlerOptions, "step": StepOptions, "job": JobOptions}
+    for place, typed in places.items():
+        known = {job_options.LONG.get(name, name) for name in typed.__annotations__}
+        assert known - {*RUN_OPTIONS, "retry"} == set(await known_options(cell, place))
+    assert types.JobOptions.model_fields.keys() == set(await known_options(cell, "schedule"))
+    assert types.StepOptions.model_fields.keys() == set(await known_options(cell, "step"))
+    assert types.EnqueueOptions.model_fields.keys() == set(await known_options(cell, "job"))
 
 
-async def test_the_reference_says_who_may_give_an_option(cell: Cell) -> None:
-    row = re.compile(r"^\| `(\w+)` \|.*\| (?:([a-z, ]+)|–) \|$", re.MULTILINE)
-    part = REFERENCE.read_text().partition("### Options")[2].partition("###")[0]
-    told = {name: set((places or "").split(", ")) - {""} for name, places in row.findall(part)}
-    assert told.keys() == set(await known_options(cell, "job"))
-    for place in ("kind", "step", "schedule"):
-        assert {name for name, places in told.items() if f"{place}s" in places} == set(await known_options(cell, place))
+async def test_the_table_says_what_a_job_is_like_that_was_given_nothing(cell: Cell, api_db: Database) -> None:
+    await jobs.enqueue(api_db, cell.tenant_a, "t.work", ["{}"], {})
+    await jobs.enqueue(api_db, cell.tenant_a, "t.work", ["{}"], {"tags": ["by the long way"]})
+    defaults = {one.name: one.default for one in OPTIONS if one.default and one.name in COLUMNS}
+    assert len(defaults) == 7
+    columns = ", ".join(f"{name}::text" for name in defaults)
+    assert await cell.look(f"select {columns} from leasehold.job") == [defaults] * 2
+
+
+#: Options with a default that are columns of a job.
+COLUMNS = ("queue", "priority", "max_attempts", "retry_base_s", "retry_cap_s", "timeout_s", "version")
 
 
 @pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__)

@@ -7,12 +7,12 @@ import asyncpg
 import pytest
 
 from leasehold import Leasehold, Settings
-from leasehold.context import Context
+from leasehold.database.database import Database, Role
 from leasehold.engine import jobs
-from leasehold.engine.database import Database, Role
-from leasehold.engine.workers import end_worker, introduce_kinds, register_worker
+from leasehold.engine.leases import end_worker, register_kinds, register_worker
 from leasehold.errors import BadInput
 from leasehold.job import Job
+from leasehold.program.context import Context
 from leasehold.worker import Worker
 from tests.cell import Cell
 from tests.waiting import eventually
@@ -79,7 +79,7 @@ async def test_a_transaction_of_the_callers_own_brings_options_and_writes_none(
     try:
         async with connection.transaction():
             made = await app.enqueue(KIND, conn=connection)
-            await introduce_kinds(worker_db, ["default"], {KIND: {"max_attempts": 8}})
+            await register_kinds(worker_db, ["default"], {KIND: {"max_attempts": 8}})
             again = await app.enqueue(KIND, conn=connection)
     finally:
         await connection.close()
@@ -139,7 +139,7 @@ async def test_what_a_kind_cannot_have_is_refused(
     with pytest.raises(BadInput, match=words):
         await register(worker_db, {KIND: options})
     with pytest.raises(BadInput, match=words):
-        await introduce_kinds(api_db, ["default"], {KIND: options})
+        await register_kinds(api_db, ["default"], {KIND: options})
     assert await cell.look("select * from leasehold.kind") == []
 
 

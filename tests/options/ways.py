@@ -13,15 +13,16 @@ import httpx
 import psycopg
 from typer.testing import CliRunner
 
-from leasehold.access import Access
 from leasehold.cli import app as command_line
-from leasehold.engine import jobs, look
-from leasehold.engine.connect import target
-from leasehold.engine.database import Database, Role
-from leasehold.engine.schedules import fire_due, sync
+from leasehold.database.connect import target
+from leasehold.database.database import Database, Role
+from leasehold.engine import jobs
 from leasehold.errors import LeaseholdError
-from leasehold.flows import step
-from leasehold.options import LONG, plain
+from leasehold.features.flows.model import step
+from leasehold.features.jobs import store as look
+from leasehold.features.schedules.store import fire_due, sync
+from leasehold.job_options import LONG, plain
+from leasehold.program.access import Access
 from leasehold.remote import AsyncClient
 from leasehold.remote import Client as SyncClient
 from leasehold.remote.values import Refused
@@ -284,6 +285,12 @@ async def remote_batch(world: World) -> Made:
 # -- the command line -----------------------------------------------------------------------------------------------
 
 
+def flag(name: str, value: Any) -> list[str]:
+    if isinstance(value, bool):
+        return [f"--{name}" if value else f"--no-{name}"]
+    return [f"--{name}", value if isinstance(value, str) else json.dumps(value)]
+
+
 async def by_the_command_line(world: World) -> Made:
     environment = world.cell.environment() | {"LEASEHOLD_TENANT": "a"}
 
@@ -291,7 +298,7 @@ async def by_the_command_line(world: World) -> Made:
         words = ["run", case.kind, *(f"{name}={json.dumps(value)}" for name, value in case.payload.items()), "--json"]
         words += [] if case.key is None else ["--key", case.key]
         for name, value in plain(case.caller).items():
-            words += ["--option", f"{name}={json.dumps(value)}"]
+            words += flag(_SHORT.get(name, name).replace("_", "-"), value)
         said = await asyncio.to_thread(CliRunner().invoke, command_line, words, env=environment)
         if said.exit_code:
             raise LeaseholdError(said.output)

@@ -10,16 +10,16 @@ from uuid import UUID
 import httpx
 
 from leasehold import Leasehold, Settings
-from leasehold.api import create_app, open_services
-from leasehold.api.server import serving
-from leasehold.client import Backend, Client
-from leasehold.context import Context
-from leasehold.engine import jobs, workers
-from leasehold.engine.connect import target
-from leasehold.engine.database import Database, Role
-from leasehold.options import plain
-from tests.api.conftest import bearer, make_key, settings_of
+from leasehold.database.connect import target
+from leasehold.database.database import Database, Role
+from leasehold.engine import jobs, leases
+from leasehold.http.app import create_app, open_services
+from leasehold.http.server import serving
+from leasehold.job_options import plain
+from leasehold.program.client import Backend, Client
+from leasehold.program.context import Context
 from tests.cell import Cell
+from tests.http.conftest import bearer, make_key, settings_of
 from tests.options.cases import Case
 
 QUEUES = ["default", "mail", "money"]
@@ -38,7 +38,7 @@ def app_of(cell: Cell, cases: Iterable[Case], settings: Settings) -> Leasehold:
 
 async def register(db: Database, cases: Iterable[Case]) -> UUID:
     """A worker brings the options of the cases' handlers."""
-    return await workers.register_worker(
+    return await leases.register_worker(
         db, name="w", version="1", queues=QUEUES, kinds={case.kind: case.handler for case in cases}, slots=100,
         lease_s=600.0,
     )  # fmt: skip
@@ -107,7 +107,8 @@ async def world_of(
         yield World(cell=cell, cases=cases, app=app, worker_db=worker_db, stack=stack)
 
 
-#: Moments by the thousand seconds after the job was made: ways take some milliseconds, or wait for a tick.
+#: Moments by the thousand seconds after the job was made: ways take some milliseconds, or wait for
+#: a tick.
 _SEEN = """
 select
   j.job_id,

@@ -7,12 +7,13 @@ import pytest
 
 from leasehold_packs import audits, monitors, passports, postings
 from tests.cell import Cell, Cluster
-from tests.net.world import Names
+from tests.connections import Kept
+from tests.fetch.world import Names
 
 
 @pytest.fixture(scope="session")
 def cluster_with_packs(cluster: Cluster) -> Iterator[Cluster]:
-    packs = [audits.pack, monitors.pack, passports.pack, postings.pack]
+    packs = [audits.feature, monitors.feature, passports.feature, postings.feature]
     with_packs = asyncio.run(cluster.with_packs(packs))
     yield with_packs
     with_packs.close()
@@ -21,11 +22,11 @@ def cluster_with_packs(cluster: Cluster) -> Iterator[Cluster]:
 @pytest.fixture(autouse=True)
 def _no_names(monkeypatch: pytest.MonkeyPatch) -> None:
     """No name is asked of this machine's resolver: what is not on loopback has no address."""
-    monkeypatch.setattr("leasehold.net.fetch.SystemResolver", lambda: Names({"localhost": ["127.0.0.1"]}))
+    monkeypatch.setattr("leasehold.fetch.fetcher.SystemResolver", lambda: Names({"localhost": ["127.0.0.1"]}))
 
 
 @pytest.fixture
-async def cell(cluster_with_packs: Cluster) -> AsyncIterator[Cell]:
+async def cell(cluster_with_packs: Cluster, kept_connections: Kept) -> AsyncIterator[Cell]:
     """A database with the packs and tenants `a` and `b`."""
     cell = await cluster_with_packs.clone()
     try:

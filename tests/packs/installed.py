@@ -5,9 +5,8 @@ from pathlib import Path
 from textwrap import dedent
 
 MODULE = """
-from importlib.resources import files
 from leasehold import Context, Leasehold
-from leasehold.packs import Pack
+from leasehold.feature import Feature
 
 app = Leasehold()
 
@@ -17,7 +16,7 @@ async def note(ctx: Context, text: dict[str, str]) -> int:
         await tx.execute("insert into leasehold_{name}.notes values ($1, $2)", ctx.tenant, text["text"])
         return await tx.complete(await tx.fetchval("select count(*) from leasehold_{name}.notes"))
 
-pack = Pack(name="{name}", app=app, migrations=files(__name__) / "migrations")
+feature = Feature(name="{name}", package=__name__, kinds=(":app",){commands})
 """
 NOTES = "create table pack.notes (tenant_id uuid not null, text text not null);"
 
@@ -35,17 +34,18 @@ def install(
     """The folder, to be put on the path, with a pack of this name in it; ``needs`` is what its extra brings."""
     distribution = distribution or f"acme_{name}"
     package = folder / distribution
-    (package / "migrations").mkdir(parents=True)
-    (package / "__init__.py").write_text(dedent(module).replace("{name}", name))
+    (package / "sql").mkdir(parents=True)
+    named = "" if commands is None else f', commands={{"{name}": "commands:app"}}'
+    text = dedent(module).replace("{name}", name).replace("{commands}", named)
+    (package / "__init__.py").write_text(text)
     for file, text in (sql or {"0001_notes.sql": NOTES}).items():
-        (package / "migrations" / file).write_text(text)
+        (package / "sql" / file).write_text(text)
     info = folder / f"{distribution}-1.2.dist-info"
     info.mkdir()
     requires = f"Provides-Extra: {name}\nRequires-Dist: {needs}>=1; extra == '{name}'\n" if needs else ""
     (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {distribution}\nVersion: 1.2\n{requires}")
-    entries = f"[leasehold.packs]\n{name} = {distribution}:pack{f' [{name}]' if needs else ''}\n"
+    entries = f"[leasehold.packs]\n{name} = {distribution}:feature{f' [{name}]' if needs else ''}\n"
     if commands is not None:
         (package / "commands.py").write_text(dedent(commands))
-        entries += f"[leasehold.commands]\n{name} = {distribution}.commands:app{f' [{name}]' if needs else ''}\n"
     (info / "entry_points.txt").write_text(entries)
     return folder

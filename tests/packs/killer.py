@@ -16,14 +16,15 @@ from uuid import UUID
 
 import httpx
 
-from leasehold.engine import migrate
-from leasehold.engine.database import Role
-from leasehold.engine.tenants import create_queue
-from leasehold.packs import Pack
-from tests.api.conftest import PEPPER, bearer, make_key
+from leasehold.database import migrate
+from leasehold.database.database import Role
+from leasehold.feature import Feature
+from leasehold.features.tenants.store import create_queue
+from leasehold.plugins.discovery import files_of
 from tests.cell import Cell
 from tests.cli.program import Program, started
 from tests.faults.conftest import Own, own_server
+from tests.http.conftest import PEPPER, bearer, make_key
 from tests.worker.running import ENVIRONMENT
 
 #: Longer than a busy machine leaves a worker without a turn: attempts are lost by kills alone.
@@ -40,15 +41,15 @@ def kills(dice: random.Random, workers: int) -> list[str]:
 
 
 @asynccontextmanager
-async def prepared(pack: Pack, *queues: str) -> AsyncIterator[Own]:
+async def prepared(feature: Feature, *queues: str) -> AsyncIterator[Own]:
     """A PostgreSQL with the pack's tables and queues."""
     async with own_server() as own:
-        await prepare(own.cell, pack, *queues)
+        await prepare(own.cell, feature, *queues)
         yield own
 
 
-async def prepare(cell: Cell, pack: Pack, *queues: str) -> None:
-    await migrate.migrate(cell.cluster.url(cell.name), packs=[pack.files])
+async def prepare(cell: Cell, feature: Feature, *queues: str) -> None:
+    await migrate.migrate(cell.cluster.url(cell.name), packs=[files_of(feature)])
     async with cell.database(Role.OPERATOR) as operator:
         for queue in queues:
             await create_queue(operator, queue)

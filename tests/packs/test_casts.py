@@ -5,17 +5,18 @@ from pathlib import Path
 
 import pytest
 
-from leasehold.engine import migrate
-from leasehold.packs import discover, files_of
+from leasehold.database import migrate
+from leasehold.plugins.discovery import discover, files_of_all
 from tests.cell import Cell
 
-#: Of anything but a literal; a list of bytes was bytes before. A parameter of Python comes as bytes, too.
+#: Of anything but a literal; a list of bytes was bytes before. A parameter of Python comes as
+#: bytes, too.
 CAST = re.compile(r"(?<!')(?<!\bnull)(?<!\$\d)::bytea\b(?!\[)|\bcast\s*\([^)']*\bas\s+bytea\b(?!\[)", re.IGNORECASE)
 SOURCES = Path(__file__).parents[2] / "src"
 
 
 async def test_no_function_casts_a_text_to_bytes(cell: Cell) -> None:
-    await migrate.migrate(cell.cluster.url(cell.name), packs=files_of(discover()))
+    await migrate.migrate(cell.cluster.url(cell.name), packs=files_of_all(discover()))
     functions = await cell.look(
         "select p.oid::regprocedure::text as name, p.prosrc as text from pg_proc p"
         " where p.pronamespace::regnamespace::text like 'leasehold%'"

@@ -5,13 +5,14 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
-import asyncpg
 import pytest
 
-from leasehold.engine import migrate
+from leasehold.database import migrate
 from leasehold.testing import Kit, TemplateServer
+from leasehold.testing.databases import administer
 from tests.cli.program import leasehold as command
 from tests.cli.program import started
+from tests.conftest import OF_ADMINISTRATORS
 from tests.packs.installed import install
 
 
@@ -24,22 +25,14 @@ def site(tmp_path: Path) -> dict[str, str]:
 @pytest.fixture
 def database(leasehold_server: TemplateServer) -> Iterator[str]:
     """An administrator's URL of a database without anything."""
-    url = leasehold_server.url("packs_of_the_command_line")
-    asyncio.run(migrate.create_database(leasehold_server.admin_url, "packs_of_the_command_line"))
-    yield url
-    asyncio.run(execute(leasehold_server.admin_url, "drop database packs_of_the_command_line with (force)"))
-
-
-async def execute(url: str, statement: str) -> None:
-    connection = await asyncpg.connect(url)
-    try:
-        await connection.execute(statement)
-    finally:
-        await connection.close()
+    name = f"{OF_ADMINISTRATORS}packs"
+    asyncio.run(migrate.create_database(leasehold_server.admin_url, name))
+    yield leasehold_server.url(name)
+    asyncio.run(administer(leasehold_server.admin_url, f"drop database {name} with (force)"))
 
 
 def test_migrations_are_pending_then_applied_and_listed(database: str, site: dict[str, str]) -> None:
-    env = site | {"LEASEHOLD_DATABASE_URL": database, "LEASEHOLD_PACKS": "demo,notes"}
+    env = site | {"LEASEHOLD_DATABASE_URL": database, "LEASEHOLD_PACKS": "notes"}
     assert command("db", "status", "--json", env=env).json["pending"][-1] == "packs/notes/0001_notes.sql"
     assert command("db", "migrate", "--json", env=env | {"LEASEHOLD_PACKS": "none"}).code == 0
     [notes] = [pack for pack in command("packs", "--json", env=env).json if pack["name"] == "notes"]
@@ -57,7 +50,8 @@ def test_migrations_are_pending_then_applied_and_listed(database: str, site: dic
     assert "notes\t1.2\tacme_notes\tnotes.note\t1 applied" in said.out.splitlines()
     checked = command("packs", "check", env=env)
     assert (checked.code, checked.err.endswith(" packs, every table is its tenants' own\n")) == (0, True)
-    asyncio.run(execute(database, "alter table leasehold_notes.notes disable row level security"))
+    disabled = "alter table leasehold_notes.notes disable row level security"
+    asyncio.run(administer(database, disabled))
     checked = command("packs", "check", env=env)
     assert (checked.code, checked.out) == (1, "leasehold_notes.notes: no row security\n")
 
@@ -134,7 +128,7 @@ def test_the_menu_names_the_commands_of_packs_and_imports_none(tmp_path: Path) -
     broken = command("notes", "ask", env=env)
     assert (broken.code, "RuntimeError: it is broken" in broken.err) == (1, True)
     assert "Traceback" not in broken.err
-    left_out = command("notes", "ask", env=env | {"LEASEHOLD_PACKS": "demo"})
+    left_out = command("notes", "ask", env=env | {"LEASEHOLD_PACKS": "none"})
     assert (left_out.code, "No such command" in left_out.err) == (2, True)
 
 

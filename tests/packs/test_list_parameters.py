@@ -8,11 +8,11 @@ from uuid import uuid4
 import httpx
 import pytest
 
-from leasehold.api import bare_app, create_app, open_services
-from leasehold.api.openapi import document
-from leasehold.packs import discover
-from tests.api.conftest import Keys, bearer, key, problem, settings_of
+from leasehold.http.app import create_app, open_services
+from leasehold.plugins.discovery import discover
 from tests.cell import Cell
+from tests.http.conftest import Keys, bearer, key, problem, settings_of
+from tests.http.documents import with_packs
 
 __all__ = ["key"]  # a fixture
 
@@ -21,7 +21,7 @@ PACKS = discover("audits,monitors,passports,postings")
 PLACES = {"form": "csv"}
 
 
-DOCUMENT = document(bare_app(PACKS))
+DOCUMENT = with_packs()
 
 
 def is_list(schema: dict[str, Any]) -> bool:

@@ -1,12 +1,16 @@
 """Packs are found by what is installed, and what does not fit together fails with the names of both sides."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from leasehold import Context, Leasehold, packs
+from leasehold import Context, Leasehold
+from leasehold.database.plugin_schema import read_files
 from leasehold.errors import BadInput, BadSetting, LeaseholdError
-from leasehold.packs import Pack, assembled, discover, files_of
+from leasehold.feature import Feature
+from leasehold.plugins import discovery
+from leasehold.plugins.discovery import InstalledFeature, app_of, assembled, discover, files_of_all
 from tests.packs.installed import install
 
 
@@ -23,20 +27,16 @@ async def work(ctx: Context) -> None: ...
 # -- what is found --------------------------------------------------------------------------------------------------
 
 
-def test_the_built_in_kinds_are_a_pack_like_any_other() -> None:
-    found = discover()
-    assert {one.distribution for one in found} == {"leasehold"}
-    kinds = {one.pack.name: one.pack.kinds.keys() for one in found}
-    assert kinds.keys() >= {"demo", "http", "webhook"}
-    assert "demo.hello" in kinds["demo"]
-    assert [*kinds["http"], *kinds["webhook"]] == ["http.request", "webhook.deliver"]
+def test_the_kinds_of_leasehold_itself_are_there_without_any_pack() -> None:
+    kinds = assembled(discover("none")).handlers.keys()
+    assert kinds >= {"demo.hello", "http.request", "webhook.deliver", "report.generate"}
 
 
 def test_an_installed_pack_is_found_with_its_distribution(site: Path) -> None:
     install(site, "found")
     found = discover()
     assert "pack found (acme_found 1.2)" in [str(one) for one in found]
-    assert "packs/found/0001_notes.sql" in [file.name for files in files_of(found) for file in files.files]
+    assert "packs/found/0001_notes.sql" in [file.name for files in files_of_all(found) for file in files.files]
     assert {"found.note", "demo.hello"} <= assembled(found).handlers.keys()
 
 
@@ -44,37 +44,37 @@ def test_an_installed_pack_is_found_with_its_distribution(site: Path) -> None:
     ("setting", "names"),
     [
         ("narrow", ["narrow"]),
-        (" narrow , demo ", ["demo", "narrow"]),
+        (" narrow , audits ", ["audits", "narrow"]),
         ("none", []),
     ],
 )
 def test_the_setting_narrows_it(site: Path, setting: str, names: list[str]) -> None:
     install(site, "narrow")
-    assert [one.pack.name for one in discover(setting)] == names
-    assert {*names, "demo", "http", "webhook"} <= {one.pack.name for one in discover()}
+    assert [one.feature.name for one in discover(setting)] == names
+    assert {*names, "audits", "postings"} <= {one.feature.name for one in discover()}
 
 
 def test_a_pack_whose_extra_is_not_installed_counts_as_not_installed(site: Path) -> None:
     install(site, "extra", module="import nothing_like_this", needs="no-such-distribution")
-    assert "extra" not in [one.pack.name for one in discover()]
+    assert "extra" not in [one.feature.name for one in discover()]
     with pytest.raises(BadSetting, match="LEASEHOLD_PACKS names extra, which lacks no-such-distribution") as refused:
         discover("extra")
     assert refused.value.hint == "pip install 'acme_extra[extra]'"
     install(site, "there", needs="pytest")
-    assert "there" in [one.pack.name for one in discover()]
+    assert "there" in [one.feature.name for one in discover()]
 
 
 def test_without_packs_nobody_looks_at_what_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     def look(**_: str) -> None:
         raise AssertionError("reads a file of every distribution")
 
-    monkeypatch.setattr(packs, "entry_points", look)
+    monkeypatch.setattr(discovery, "entry_points", look)
     assert discover("none") == []
 
 
 def test_a_pack_that_is_left_out_is_not_even_imported(site: Path) -> None:
     install(site, "broken", module="raise RuntimeError('it is broken')")
-    assert discover("demo")
+    assert discover("audits")
     with pytest.raises(LeaseholdError, match=r"pack broken \(acme_broken 1\.2\) cannot be loaded: RuntimeError: it is"):
         discover()
 
@@ -84,8 +84,8 @@ def test_a_pack_that_is_left_out_is_not_even_imported(site: Path) -> None:
 
 def test_an_unknown_name_is_told_with_those_that_are_installed() -> None:
     with pytest.raises(BadSetting, match="LEASEHOLD_PACKS names audit, shop, which is not") as refused:
-        discover("audit,demo,shop")
-    assert "demo (leasehold " in (refused.value.hint or "")
+        discover("audit,postings,shop")
+    assert "postings (leasehold " in (refused.value.hint or "")
 
 
 def test_two_distributions_with_a_pack_of_one_name(site: Path) -> None:
@@ -104,10 +104,14 @@ def test_a_kind_that_the_program_and_a_pack_both_handle(site: Path) -> None:
 
 
 def test_an_entry_point_that_is_no_pack_or_another(site: Path) -> None:
-    install(site, "other", module="from leasehold.packs import Pack\npack = Pack(name='another')")
-    with pytest.raises(LeaseholdError, match="acme_other:pack is the pack other; it is the pack another"):
+    install(
+        site,
+        "other",
+        module="from leasehold.feature import Feature\nfeature = Feature(name='another', package=__name__)",
+    )
+    with pytest.raises(LeaseholdError, match="acme_other:feature is the pack other; it is the pack another"):
         discover("other")
-    install(site, "thing", module="pack = 7")
+    install(site, "thing", module="feature = 7")
     with pytest.raises(LeaseholdError, match="it is a int"):
         discover("thing")
 
@@ -115,26 +119,33 @@ def test_an_entry_point_that_is_no_pack_or_another(site: Path) -> None:
 @pytest.mark.parametrize("name", ["", "Shop", "9lives", "a-b", "api", "test", "none", "x" * 21])
 def test_names_that_no_pack_can_have(name: str) -> None:
     with pytest.raises(BadInput, match="cannot be called"):
-        Pack(name=name)
+        InstalledFeature(feature=Feature(name=name, package="shop"), distribution="acme", version="1")
+
+
+mine = Leasehold()
+mine.handler("shop.refund")(work)
 
 
 def test_kinds_begin_with_the_name_of_their_pack() -> None:
-    assert sorted(Pack(name="shop", handlers={"shop.refund": work}).kinds) == ["shop.refund"]
-    with pytest.raises(BadInput, match=r"pack shop has a kind mail\.send"):
-        Pack(name="shop", handlers={"mail.send": work})
+    parts = ("test_packs:mine", "test_packs:mine")
+    shop = Feature(name="shop", package="tests.packs", kinds=parts)
+    assert sorted(app_of(shop).handlers) == ["shop.refund"]
+    with pytest.raises(BadInput, match=r"pack mail has a kind shop\.refund"):
+        app_of(replace(shop, name="mail"))
 
 
 @pytest.mark.parametrize(
     "names",
     [
-        ["notes.sql"],  # no number
+        ["Notes.sql"],  # neither a number nor the name of a function
+        ["notes.sql"],  # no function
         ["0001_a.sql", "0001_b.sql"],  # which one first?
         ["1_a.sql"],
     ],
 )
-def test_migrations_are_numbered(tmp_path: Path, names: list[str]) -> None:
+def test_files_of_tables_are_numbered_and_the_others_hold_a_function(tmp_path: Path, names: list[str]) -> None:
     for name in names:
         (tmp_path / name).write_text("select 1")
     (tmp_path / "README.md").write_text("is left alone")
-    with pytest.raises(BadInput, match="numbered"):
-        _ = Pack(name="shop", migrations=tmp_path).files
+    with pytest.raises(BadInput, match=r"has neither a number of its own|is not a comment"):
+        read_files("shop", tmp_path)

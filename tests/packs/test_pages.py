@@ -8,19 +8,22 @@ from typing import Any
 import httpx
 import pytest
 
-from leasehold import dashboard, keys, web
-from leasehold.api import bare_app, create_app, open_services
+from leasehold import web
+from leasehold.dashboard import app as dashboard
 from leasehold.dashboard.page import Pages
-from leasehold.engine.connect import target
-from leasehold.engine.database import Database, Role
-from leasehold.engine.keys import create_key
+from leasehold.database.connect import target
+from leasehold.database.database import Database, Role
 from leasehold.errors import LeaseholdError
-from leasehold.keys import Peppers
-from leasehold.packs import Found, Pack, discover
+from leasehold.feature import Feature
+from leasehold.features.api_keys import format as keys
+from leasehold.features.api_keys.format import Peppers
+from leasehold.features.api_keys.store import create_key
+from leasehold.http.app import bare_app, create_app, open_services
+from leasehold.plugins.discovery import InstalledFeature, discover
 from leasehold.testing import Kit
-from tests.api.conftest import PEPPER, bearer
+from tests.http.conftest import PEPPER, bearer
 
-SELF = "tests.packs.test_pages"
+SELF = "test_pages"
 
 pages = web.pages("shop", title="Orders", templates="tests.packs")
 outside = web.pages("shop", title="Orders", templates="tests.packs")
@@ -51,8 +54,12 @@ async def anybody(look: web.Look) -> web.Page:
     return look.show("orders.html")
 
 
-def shop(name: str = "shop", what: str = "pages") -> Found:
-    return Found(pack=Pack(name=name, pages=f"{SELF}:{what}"), distribution="acme", version="1.2")
+def shop(name: str = "shop", what: str = "pages") -> InstalledFeature:
+    return InstalledFeature(
+        feature=Feature(name=name, package="tests.packs", pages=(f"{SELF}:{what}",)),
+        distribution="acme",
+        version="1.2",
+    )
 
 
 @pytest.fixture
@@ -98,7 +105,7 @@ async def test_a_page_of_a_pack_has_our_frame_its_tenants_rows_and_an_entry(clie
         (shop(name="live"), "/live is taken already"),
     ],
 )
-def test_pages_that_do_not_fit_keep_the_server_from_starting(found: Found, words: str) -> None:
+def test_pages_that_do_not_fit_keep_the_server_from_starting(found: InstalledFeature, words: str) -> None:
     with pytest.raises(LeaseholdError, match=words):
         dashboard.mount(bare_app(), [found])
 
@@ -117,8 +124,8 @@ def test_no_two_packs_have_a_template_of_one_name() -> None:
     named = [
         file.name
         for found in discover()
-        if found.pack.pages
-        for file in found.load("pages", found.pack.pages, Pages).templates.iterdir()  # type: ignore[union-attr]
+        for part in found.feature.pages
+        for file in found.load("pages", part, Pages).templates.iterdir()  # type: ignore[union-attr]
     ]
     assert len(named) == len(set(named)) > 10
 

@@ -7,13 +7,13 @@ from typing import Any
 import httpx
 import pytest
 
-from leasehold.api import create_app, open_services
-from leasehold.engine import tenants
-from leasehold.engine.connect import target
-from leasehold.engine.database import Database, Role
-from leasehold.packs import discover
+from leasehold.database.connect import target
+from leasehold.database.database import Database, Role
+from leasehold.features.tenants import store as tenants
+from leasehold.http.app import create_app, open_services
+from leasehold.plugins.discovery import app_of, discover
 from leasehold.testing import Kit
-from tests.api.conftest import PEPPER
+from tests.http.conftest import PEPPER
 from tests.packs.passports.battery import RULES
 from tests.packs.passports.office import key_of
 
@@ -36,8 +36,8 @@ MADE: dict[str, tuple[str, Any]] = {
 @pytest.fixture
 async def http(leasehold: Kit) -> AsyncIterator[httpx.AsyncClient]:
     for found in PACKS:
-        await leasehold.migrate(found.pack)
-        leasehold.use(found.pack.app)
+        await leasehold.migrate(found.feature)
+        leasehold.use(app_of(found.feature))
     leasehold.settings = replace(leasehold.settings, key_pepper=PEPPER)
     async with open_services(leasehold.settings, loopback=True) as services:
         transport = httpx.ASGITransport(create_app(services, PACKS))

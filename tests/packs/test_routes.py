@@ -11,18 +11,21 @@ import httpx
 import pytest
 from fastapi import APIRouter
 
-from leasehold import keys, web
-from leasehold.api import bare_app, create_app, open_services
-from leasehold.api.openapi import document
-from leasehold.engine.connect import target
-from leasehold.engine.database import Database, Role
-from leasehold.engine.keys import create_key
-from leasehold.engine.secrets import list_secrets
+from leasehold import web
+from leasehold.database.connect import target
+from leasehold.database.database import Database, Role
+from leasehold.database.plugin_schema import read_files
 from leasehold.errors import LeaseholdError
-from leasehold.keys import Peppers
-from leasehold.packs import Found, Pack
+from leasehold.feature import Feature
+from leasehold.features.api_keys import format as keys
+from leasehold.features.api_keys.format import Peppers
+from leasehold.features.api_keys.store import create_key
+from leasehold.features.secrets.store import list_secrets
+from leasehold.http.app import bare_app, create_app, open_services
+from leasehold.http.openapi import document
+from leasehold.plugins.discovery import InstalledFeature
 from leasehold.testing import Kit
-from tests.api.conftest import PEPPER, SECRET_KEY, bearer
+from tests.http.conftest import PEPPER, SECRET_KEY, bearer
 
 ORDERS = """
 create table pack.orders (tenant_id uuid not null, number bigint not null, primary key (tenant_id, number));
@@ -31,7 +34,7 @@ language sql stable security definer set search_path = pg_catalog, pg_temp
 as $$ select exists (select from pack.orders where number = p_number) $$;
 grant execute on function pack.is_there(bigint) to leasehold_api;
 """
-SELF = "tests.packs.test_routes"
+SELF = "test_routes"
 
 routes = web.routes("shop")
 
@@ -64,7 +67,7 @@ async def look(stranger: web.Stranger, number: int) -> dict[str, Any]:
 @routes.get("/s/{number}/take", summary="Tries to write", openapi_extra=web.anybody())
 async def take(stranger: web.Stranger, number: int) -> None:
     async with stranger.transaction() as tx:
-        await tx.execute("insert into leasehold_shop.orders values (gen_random_uuid(), $1)", number)
+        await tx.fetch("insert into leasehold_shop.orders values (gen_random_uuid(), $1)", number)
 
 
 @routes.post("/v1/shop/{number}/tell", summary="Tell, and keep a secret", openapi_extra=web.needs("jobs:write"))
@@ -75,12 +78,14 @@ async def tell(tenant: web.Tenant, number: int) -> dict[str, str]:
         return {"event_id": str(event)}
 
 
-def shop(**fields: Any) -> Found:
-    return Found(pack=Pack(name="shop", **fields), distribution="acme", version="1.2")
+def shop(**fields: Any) -> InstalledFeature:
+    return InstalledFeature(
+        feature=Feature(name="shop", package="tests.packs", **fields), distribution="acme", version="1.2"
+    )
 
 
 @asynccontextmanager
-async def api_of(kit: Kit, found: Found, tenant: str) -> AsyncIterator[httpx.AsyncClient]:
+async def api_of(kit: Kit, found: InstalledFeature, tenant: str) -> AsyncIterator[httpx.AsyncClient]:
     """The API with this pack, and a key of this tenant."""
     key, owner = keys.make("live"), await kit.tenant(tenant)
     async with Database(target(kit.settings, Role.OPERATOR)) as db:
@@ -95,15 +100,15 @@ async def api_of(kit: Kit, found: Found, tenant: str) -> AsyncIterator[httpx.Asy
 
 
 @pytest.fixture
-async def found(leasehold: Kit, tmp_path: Path) -> Found:
+async def found(leasehold: Kit, tmp_path: Path) -> InstalledFeature:
     """The pack above, with its table."""
     (tmp_path / "0001_orders.sql").write_text(ORDERS)
-    made = shop(migrations=tmp_path, routes=f"{SELF}:routes", addresses=("/s",))
-    await leasehold.migrate(made.pack)
+    made = shop(routes=(f"{SELF}:routes",), addresses=("/s",))
+    await leasehold.migrate(read_files("shop", tmp_path))
     return made
 
 
-async def test_a_route_reads_and_writes_the_rows_of_its_keys_tenant(leasehold: Kit, found: Found) -> None:
+async def test_a_route_reads_and_writes_the_rows_of_its_keys_tenant(leasehold: Kit, found: InstalledFeature) -> None:
     async with api_of(leasehold, found, "a") as a, api_of(leasehold, found, "b") as b:
         made = await a.post("/v1/shop/17")
         assert (made.status_code, made.json()["by"][:4]) == (202, "key:")
@@ -113,7 +118,7 @@ async def test_a_route_reads_and_writes_the_rows_of_its_keys_tenant(leasehold: K
         assert (await b.get(f"/v1/jobs/{made.json()['job_id']}")).status_code == 404
 
 
-async def test_a_route_is_limited_signed_in_and_checked_like_ours(leasehold: Kit, found: Found) -> None:
+async def test_a_route_is_limited_signed_in_and_checked_like_ours(leasehold: Kit, found: InstalledFeature) -> None:
     async with api_of(leasehold, found, "a") as a:
         assert (await a.get("/v1/shop", headers={"Authorization": "Bearer nobody"})).status_code == 401
         assert (await a.get("/v1/shop?nubmer=1")).json()["code"] == "bad_parameter"
@@ -123,7 +128,7 @@ async def test_a_route_is_limited_signed_in_and_checked_like_ours(leasehold: Kit
         assert (wrong.status_code, wrong.headers["allow"]) == (405, "GET")
 
 
-async def test_rows_and_jobs_of_a_request_that_fails_never_were(leasehold: Kit, found: Found) -> None:
+async def test_rows_and_jobs_of_a_request_that_fails_never_were(leasehold: Kit, found: InstalledFeature) -> None:
     async with api_of(leasehold, found, "a") as a:
         refused = await a.post("/v1/shop/13", headers={"Idempotency-Key": "k"})
         assert (refused.status_code, refused.json()["detail"]) == (409, "we do not sell that")
@@ -131,14 +136,14 @@ async def test_rows_and_jobs_of_a_request_that_fails_never_were(leasehold: Kit, 
         assert (await a.get("/v1/jobs")).json()["data"] == []
 
 
-async def test_the_same_request_with_the_same_key_is_done_once(leasehold: Kit, found: Found) -> None:
+async def test_the_same_request_with_the_same_key_is_done_once(leasehold: Kit, found: InstalledFeature) -> None:
     async with api_of(leasehold, found, "a") as a:
         first, again = [await a.post("/v1/shop/17", headers={"Idempotency-Key": "k"}) for _ in range(2)]
         assert (first.json(), again.headers["idempotent-replayed"]) == (again.json(), "true")
         assert len((await a.get("/v1/jobs")).json()["data"]) == 1
 
 
-async def test_anybody_sees_what_the_pack_grants_and_nothing_else(leasehold: Kit, found: Found) -> None:
+async def test_anybody_sees_what_the_pack_grants_and_nothing_else(leasehold: Kit, found: InstalledFeature) -> None:
     async with api_of(leasehold, found, "a") as a:
         await a.post("/v1/shop/17")
         del a.headers["Authorization"]
@@ -149,7 +154,7 @@ async def test_anybody_sees_what_the_pack_grants_and_nothing_else(leasehold: Kit
         assert (await a.get("/v1/shop")).status_code == 401
 
 
-async def test_a_route_tells_endpoints_and_keeps_secrets(leasehold: Kit, found: Found) -> None:
+async def test_a_route_tells_endpoints_and_keeps_secrets(leasehold: Kit, found: InstalledFeature) -> None:
     async with api_of(leasehold, found, "a") as a:
         told = await a.post("/v1/shop/17/tell")
         assert UUID(told.json()["event_id"])
@@ -159,7 +164,7 @@ async def test_a_route_tells_endpoints_and_keeps_secrets(leasehold: Kit, found: 
 
 
 def test_the_document_of_the_api_has_the_routes_of_packs() -> None:
-    described = document(bare_app([shop(routes=f"{SELF}:routes", addresses=("/s",))]))["paths"]
+    described = document(bare_app([shop(routes=(f"{SELF}:routes",), addresses=("/s",))]))["paths"]
     assert described["/v1/shop"]["get"]["security"] == [{"bearer": []}, {"header": []}, {"cookie": []}]
     assert "409" in described["/v1/shop/{number}"]["post"]["responses"]
 
@@ -219,21 +224,25 @@ undecided.get("/v1/shop", openapi_extra=web.anybody() | web.needs("jobs:read"))(
 )
 def test_routes_that_let_too_much_through_stop_the_server(name: str, why: str) -> None:
     with pytest.raises(LeaseholdError, match=why):
-        bare_app([shop(routes=f"{SELF}:{name}", addresses=("/s",))])
+        bare_app([shop(routes=(f"{SELF}:{name}",), addresses=("/s",))])
 
 
 @pytest.mark.parametrize("page", ["/v1", "p", "/", "/a/b", "/{x}", "/.well-known", "/.well-known/a/b"])
 def test_addresses_that_no_pack_can_have_for_pages(page: str) -> None:
     with pytest.raises(LeaseholdError, match="cannot have the address"):
-        Pack(name="shop", addresses=(page,))
+        shop(addresses=(page,))
 
 
 def test_a_page_cannot_take_an_address_of_ours() -> None:
     with pytest.raises(LeaseholdError, match="the route /healthz is taken already"):
-        bare_app([shop(routes=f"{SELF}:routes", addresses=("/healthz",))])
+        bare_app([shop(routes=(f"{SELF}:routes",), addresses=("/healthz",))])
 
 
 def test_a_pack_cannot_take_an_address_of_ours() -> None:
-    jobs = Found(pack=Pack(name="jobs", routes=f"{SELF}:routes"), distribution="acme", version="1.2")
+    jobs = InstalledFeature(
+        feature=Feature(name="jobs", package="tests.packs", routes=(f"{SELF}:routes",)),
+        distribution="acme",
+        version="1.2",
+    )
     with pytest.raises(LeaseholdError, match="the route /v1/jobs is taken already"):
         bare_app([jobs])

@@ -2,9 +2,9 @@ from pathlib import Path
 
 import pytest
 
-from leasehold.app import Leasehold, load
-from leasehold.context import Context
 from leasehold.errors import BadInput, LeaseholdError, NotFound
+from leasehold.program.app import Leasehold, load
+from leasehold.program.context import Context
 
 
 async def nothing(ctx: Context) -> None:
@@ -40,10 +40,10 @@ def test_an_app_takes_in_another_with_its_options() -> None:
 
 
 def test_an_app_is_loaded_by_module_and_attribute() -> None:
-    from leasehold import demo
+    from leasehold.features.demo import handlers as demo
 
-    assert load("leasehold.demo:app") is demo.app
-    assert load("leasehold.demo") is demo.app
+    assert load("leasehold.features.demo.handlers:app") is demo.app
+    assert load("leasehold.features.demo.handlers") is demo.app
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ def test_an_app_is_loaded_by_module_and_attribute() -> None:
     [
         ("no_such_module:app", "no_such_module"),
         ("leasehold.no_such:app", r"leasehold\.no_such"),
-        ("leasehold.demo:nothing", "'nothing'"),
+        ("leasehold.features.demo.handlers:nothing", "'nothing'"),
         ("json", "'app'"),
     ],
 )
@@ -62,8 +62,8 @@ def test_what_is_not_there_is_named_with_a_way_out(path: str, words: str) -> Non
 
 
 def test_something_else_than_an_app_is_refused() -> None:
-    with pytest.raises(BadInput, match=r"leasehold\.demo:asyncio is a module, not a Leasehold app"):
-        load("leasehold.demo:asyncio")
+    with pytest.raises(BadInput, match=r"leasehold\.features\.demo\.handlers:asyncio is a module, not a Leasehold app"):
+        load("leasehold.features.demo.handlers:asyncio")
 
 
 @pytest.mark.parametrize("path", [":app", "", ".shop:app"])

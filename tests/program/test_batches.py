@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from leasehold import Fail, Item, Leasehold, Retry, State
-from leasehold.batches import join_batches
 from leasehold.errors import BadInput
+from leasehold.program.batches import join_batches
 from leasehold.testing import Kit
 
 

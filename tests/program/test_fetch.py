@@ -7,11 +7,11 @@ from uuid import UUID
 import pytest
 
 from leasehold import Context, Leasehold
-from leasehold.context import SyncContext
 from leasehold.job import Job
+from leasehold.program.context import SyncContext
 from leasehold.settings import Settings
 from tests.cell import Cell
-from tests.net.world import Site, page, serving
+from tests.fetch.world import Site, page, serving
 from tests.worker.running import FAST, Shop, running
 
 

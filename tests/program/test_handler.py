@@ -8,11 +8,11 @@ from uuid import UUID
 import pytest
 from pydantic import BaseModel, Field
 
-from leasehold import payload
-from leasehold.context import Context
+from leasehold import json_codec
 from leasehold.errors import BadInput
-from leasehold.handlers import Handler
-from leasehold.outcomes import Fail, InvalidPayload, Retry, Snooze, describe
+from leasehold.program.context import Context
+from leasehold.program.handler import Handler
+from leasehold.program.outcomes import Fail, InvalidPayload, Retry, Snooze, describe
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +167,7 @@ async def test_a_result_of_a_type_is_written_by_its_type() -> None:
 
 
 @pytest.mark.parametrize(
-    "result", [object(), float("nan"), "\0", "x" * (payload.LIMIT + 1)], ids=["object", "nan", "nul", "large"]
+    "result", [object(), float("nan"), "\0", "x" * (json_codec.LIMIT + 1)], ids=["object", "nan", "nul", "large"]
 )
 async def test_a_result_that_cannot_be_kept_fails_for_good(result: Any) -> None:
     async def work(ctx):  # type: ignore[no-untyped-def]
@@ -211,7 +211,7 @@ def test_an_error_is_described_by_type_message_and_the_end_of_its_traceback() ->
     except ValueError as error:
         described = json.loads(describe(error))
     assert (described["type"], described["message"]) == ("ValueError", "no such card")
-    assert "test_handlers.py" in described["traceback"]
+    assert "test_handler.py" in described["traceback"]
 
 
 class Mute(Exception):
@@ -234,7 +234,7 @@ class Mute(Exception):
 def test_every_error_can_be_described(error: Exception) -> None:
     text = describe(error)
     assert json.loads(text)["type"] == type(error).__name__
-    assert len(text.encode()) <= payload.LIMIT
+    assert len(text.encode()) <= json_codec.LIMIT
     assert "\\u0000" not in text
 
 

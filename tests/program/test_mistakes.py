@@ -10,7 +10,7 @@ import pytest
 
 from leasehold import Context, Leasehold
 from leasehold.errors import LeaseholdError
-from leasehold.net.endpoints import checked_url
+from leasehold.features.webhooks.rules import checked_url
 from leasehold.remote import Worker
 from leasehold.settings import Settings, unknown_variables
 

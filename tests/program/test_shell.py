@@ -13,12 +13,12 @@ import pytest
 
 from tests.cell import Cell
 from tests.cli.program import Program, Said, leasehold, started
-from tests.outside.hooks import KEY
+from tests.features.webhooks.hooks import KEY
 from tests.waiting import until
 from tests.worker.running import ENVIRONMENT
 
 #: The connectors as an app: the environment may have been installed before they were packs.
-WORKER = {"LEASEHOLD_APP": "tests.outside.app:app", "LEASEHOLD_PACKS": "none"}
+WORKER = {"LEASEHOLD_PACKS": "none"}
 
 
 class Shell:

@@ -4,10 +4,10 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from leasehold.api.server import serving
+from leasehold.http.server import serving
 from leasehold.remote import AsyncClient
-from tests.api.conftest import Hand, Keys, hand, key, settings_of
 from tests.cell import Cell
+from tests.http.conftest import Hand, Keys, hand, key, settings_of
 from tests.worker.conftest import log_lines
 
 __all__ = ["Hand", "Keys", "hand", "key", "log_lines"]

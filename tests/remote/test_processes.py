@@ -6,7 +6,7 @@ import signal
 import sys
 
 from leasehold.job import State
-from leasehold.remote import AsyncClient, calls
+from leasehold.remote import AsyncClient, operations
 from tests.cell import Cell
 from tests.cli.program import leasehold, started
 from tests.remote.conftest import Keys
@@ -51,7 +51,7 @@ async def test_the_jobs_of_a_killed_remote_worker_are_finished_by_a_database_wor
         {"job_id": lease["job_id"], "token": lease["token"], "outcome": "succeeded", "result": "late"}
         for lease in leases
     ]
-    items = await client.ask(calls.finish(str(leases[0]["worker_id"]), ended))
+    items = await client.ask(operations.finish(str(leases[0]["worker_id"]), ended))
     assert [(item["status"], item["code"]) for item in items] == [(409, "lease_lost")] * 3
     assert [(await client.get(job_id)).result for job_id in jobs] == ["Hello, Ada!"] * 3
 

@@ -8,11 +8,11 @@ import httpx
 import pytest
 from playwright.async_api import Browser
 
-from leasehold import dashboard
-from leasehold.api import create_app, open_services
+from leasehold.dashboard import app as dashboard
+from leasehold.http.app import create_app, open_services
 from leasehold_packs.postings.posting import Posting
-from tests.api.conftest import Keys, bearer, key, settings_of
 from tests.cell import Cell
+from tests.http.conftest import Keys, bearer, key, settings_of
 from tests.packs.conftest import cell, cluster_with_packs
 from tests.packs.passports.battery import SAYS
 from tests.packs.passports.conftest import maker, stranger

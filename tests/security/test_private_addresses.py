@@ -13,13 +13,13 @@ from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor, SpanExporter, SpanExportResult
 
 from leasehold import tracing
-from leasehold.api.oidc import Issuer, IssuerAway, NotVouched
 from leasehold.errors import FetchError
-from leasehold.net.objects import ObjectStore
+from leasehold.features.blobs.object_store import ObjectStore
+from leasehold.features.people.oidc import Issuer, IssuerAway, NotVouched
 from leasehold.settings import Settings
-from tests.api.issuer import CLIENT_ID, CLIENT_SECRET, STRANGER, FakeIssuer, issuing, signer
-from tests.net.world import page, serving
-from tests.outside.bucket import KEY_ID, SECRET
+from tests.features.blobs.bucket import KEY_ID, SECRET
+from tests.features.people.issuer import CLIENT_ID, CLIENT_SECRET, STRANGER, FakeIssuer, issuing, signer
+from tests.fetch.world import page, serving
 
 
 @dataclass

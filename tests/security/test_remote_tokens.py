@@ -6,9 +6,9 @@ from uuid import uuid4
 import httpx
 import pytest
 
-from tests.api.conftest import a, b, hand, key, problem, services
-from tests.api.test_remote import ask, job, registered
 from tests.cell import Cell
+from tests.features.workers.test_routes_remote import ask, job, registered
+from tests.http.conftest import a, b, hand, key, problem, services
 
 __all__ = ["a", "b", "hand", "key", "services"]
 

@@ -8,7 +8,16 @@ import pytest
 
 from leasehold import webhooks
 from leasehold.errors import BadSignature
-from leasehold.net.signature import PLAIN, SLACK, STANDARD, TIMESTAMPED, Scheme, new_pair, new_secret, sign
+from leasehold.features.webhooks.signature import (
+    PLAIN,
+    SLACK,
+    STANDARD,
+    TIMESTAMPED,
+    Scheme,
+    new_pair,
+    new_secret,
+    sign,
+)
 
 NOW = 1_800_000_000
 BODY = b'{"type": "order.paid", "id": "evt_1", "amount": 5}'

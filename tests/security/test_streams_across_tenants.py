@@ -9,10 +9,10 @@ from typing import Any
 import httpx
 import pytest
 
-from leasehold.api.server import serving
-from tests.api.conftest import Hand, Keys, a, b, bearer, hand, key, problem, services, settings_of
-from tests.api.test_streams import Listening, ask, stream
+from leasehold.http.server import serving
 from tests.cell import Cell
+from tests.features.activity.test_routes import Listening, ask, stream
+from tests.http.conftest import Hand, Keys, a, b, bearer, hand, key, problem, services, settings_of
 
 __all__ = ["a", "b", "hand", "key", "services"]
 

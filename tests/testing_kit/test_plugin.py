@@ -38,7 +38,7 @@ import sys
 
 def test_the_plugin_is_there_and_nothing_else(pytestconfig):
     assert "leasehold.testing.plugin" in sys.modules
-    assert not {"asyncpg", "pydantic", "typer", "leasehold.app", "leasehold.testing.kit"} & sys.modules.keys()
+    assert not {"asyncpg", "pydantic", "typer", "leasehold.program.app", "leasehold.testing.kit"} & sys.modules.keys()
 """
 
 

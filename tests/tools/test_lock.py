@@ -6,6 +6,7 @@ from importlib.metadata import PackageNotFoundError, requires
 import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
+
 from tools import lock
 
 FILES = [*lock.EXTRAS, lock.BUILD]

@@ -59,3 +59,21 @@ def test_a_name_that_is_taken_in_a_file_is_not_given_twice() -> None:
     text = "from shop.api import answers\nresponses = answers.all()\n"
     modules = {"shop.api.answers": "shop.http.responses"}
     assert rewrite_imports(text, modules) == ("from shop.http import responses as answers\nresponses = answers.all()\n")
+
+
+def test_a_field_and_an_argument_of_a_modules_name_keep_theirs() -> None:
+    modules = {"shop.payload": "shop.codec"}
+    text = "from shop import payload\nclass Job:\n    payload: str\nprint(payload.read(), Job)\n"
+    assert rewrite_imports(text, modules) == text.replace("import payload", "import codec").replace(
+        "payload.read", "codec.read"
+    )
+    text = "from shop import payload\ndef f(payload): return payload\nprint(payload.read())\n"
+    assert rewrite_imports(text, modules) == text.replace("payload\n", "codec as payload\n", 1)
+
+
+def test_a_module_that_stays_in_a_package_whose_own_file_moves_is_imported_from_there() -> None:
+    modules = {"shop.pages": "shop.pages.app"}
+    text = "from shop.pages import assets, mount\n"
+    assert rewrite_imports(text, modules, {"shop.pages.assets"}) == (
+        "from shop.pages import assets\nfrom shop.pages.app import mount\n"
+    )

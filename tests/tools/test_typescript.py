@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from tools import typescript
 
 DOCUMENT: dict[str, Any] = json.loads(typescript.DOCUMENT.read_text())
@@ -56,7 +57,7 @@ def test_every_operation_that_answers_with_json_is_there() -> None:
 def test_a_moment_may_be_a_date_in_a_request_and_is_text_in_an_answer() -> None:
     made = typescript.text(DOCUMENT)
     assert "  run_at?: Moment | null;" in declared(made, "JobRequest")
-    assert "  run_at: string;" in declared(made, "JobOut")
+    assert "  run_at: string;" in declared(made, "Job")
 
 
 def declared(made: str, name: str) -> list[str]:

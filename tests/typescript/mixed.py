@@ -8,7 +8,7 @@ import sys
 from typing import Any
 from uuid import UUID
 
-from leasehold.outcomes import Cancel, Fail, Retry, Snooze
+from leasehold.program.outcomes import Cancel, Fail, Retry, Snooze
 from leasehold.remote import Context, Worker
 
 

@@ -2,7 +2,16 @@
 
 import json
 
-from leasehold.net.signature import PLAIN, SLACK, STANDARD, TIMESTAMPED, Scheme, new_pair, new_secret, sign
+from leasehold.features.webhooks.signature import (
+    PLAIN,
+    SLACK,
+    STANDARD,
+    TIMESTAMPED,
+    Scheme,
+    new_pair,
+    new_secret,
+    sign,
+)
 
 BODY = '{"order": 7, "name": "Ärger 🐝"}'
 STAMP = 1_700_000_000

@@ -3,8 +3,8 @@
 import asyncio
 from typing import Any
 
-from leasehold.app import Leasehold
-from leasehold.context import Context
+from leasehold.program.app import Leasehold
+from leasehold.program.context import Context
 
 app = Leasehold()
 #: In the test's schema. Without a key: a row that is written twice shall be seen twice.

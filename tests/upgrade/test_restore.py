@@ -11,22 +11,24 @@ from uuid import UUID
 import httpx
 import pytest
 
-from leasehold.app import Leasehold
-from leasehold.context import Context
-from leasehold.engine import jobs, migrate, tenants, workers
-from leasehold.engine.database import Role
-from leasehold.engine.flows import Flows
-from leasehold.engine.gates import Gates
-from leasehold.engine.schedules import Schedules
-from leasehold.engine.secrets import put_secret
+from leasehold.database import migrate
+from leasehold.database.database import Role
+from leasehold.engine import jobs, leases
 from leasehold.errors import Conflict
-from leasehold.flows import approval, chain, sleep, step, wait_for
-from leasehold.job import Ended
+from leasehold.features.flows.model import approval, chain, sleep, step, wait_for
+from leasehold.features.flows.store import Flows
+from leasehold.features.limits.store import Gates
+from leasehold.features.schedules.store import Schedules
+from leasehold.features.secrets.store import put_secret
+from leasehold.features.tenants import store as tenants
+from leasehold.job import AttemptOutcome
 from leasehold.postgres import Home, Server, ephemeral_home, find_binaries
-from leasehold.secrets import Keys
+from leasehold.program.app import Leasehold
+from leasehold.program.context import Context
+from leasehold.sealing import Keys
 from tests.cell import Cell, Cluster
 from tests.cli.program import leasehold, started
-from tests.engine.test_migrate import feed
+from tests.database.test_migrate import feed
 from tests.faults.history import Expected, check
 from tests.faults.sink import drained
 from tests.waiting import eventually
@@ -85,7 +87,7 @@ async def fill(cell: Cell) -> dict[UUID, UUID]:
         await put_secret(api, a, "token", "sesame", Keys([SECRETS["LEASEHOLD_SECRET_KEYS"]]))
         schedules = Schedules(api, a, lambda _: None)
         await schedules.put("yearly", "r.work", {}, cron="0 0 1 1 *")
-        hand = await workers.register_worker(
+        hand = await leases.register_worker(
             db, name="gone", version="0", queues=["default"], kinds={}, slots=100, lease_s=2.0
         )
         await enqueue(a, 4)
@@ -94,7 +96,8 @@ async def fill(cell: Cell) -> dict[UUID, UUID]:
         await enqueue(b, 4)
         granted = await jobs.claim(db, hand, ["default"], 50)
         ends = [
-            Ended(token=grant.token, outcome=o) for grant, o in zip(granted, ("succeeded", "errored"), strict=False)
+            AttemptOutcome(token=grant.token, outcome=o)
+            for grant, o in zip(granted, ("succeeded", "errored"), strict=False)
         ]
         await jobs.finish(db, ends)
         await enqueue(a, 3, delay_s=1.0)

@@ -14,7 +14,7 @@ import asyncpg
 import httpx
 import pytest
 
-from leasehold.engine.database import Role
+from leasehold.database.database import Role
 from leasehold.postgres import Home, Server, ephemeral_home
 from tests.cell import Cell, Cluster
 from tests.cli.program import Program as Process
@@ -22,7 +22,7 @@ from tests.cli.program import leasehold, started
 from tests.faults.history import Expected, check
 from tests.faults.sink import drained
 from tests.upgrade.app import TABLE
-from tests.upgrade.releases import Program, following, kept, unpacked
+from tests.upgrade.releases import Program, current, following
 from tests.waiting import eventually, until
 from tests.worker.running import ENVIRONMENT
 
@@ -139,7 +139,7 @@ async def more_work(place: Place, n: int, *names: str) -> None:
 
 
 async def test_a_rolling_upgrade_under_load_loses_nothing(tmp_path: Path) -> None:
-    old, new = unpacked(kept()[-1], tmp_path / "old"), following(tmp_path / "new")
+    old, new = current(tmp_path / "old"), following(tmp_path / "new")
     async with installed_by(old) as place:
         key = leasehold("keys", "create", "shop", env=place.env(old)).out.strip()
         callers = [Caller(name, key) for name in ("one", "two")]
@@ -198,7 +198,7 @@ async def doctors_see_both(place: Place, old: Program, new: Program) -> None:
 
 
 async def test_a_migration_lets_everybody_pass_while_somebody_holds_a_table(tmp_path: Path) -> None:
-    old, new = unpacked(kept()[-1], tmp_path / "old"), following(tmp_path / "new")
+    old, new = current(tmp_path / "old"), following(tmp_path / "new")
     async with installed_by(old) as place:
         key = leasehold("keys", "create", "shop", env=place.env(old)).out.strip()
         caller = Caller("one", key)

@@ -10,9 +10,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from leasehold.app import Leasehold
-from leasehold.context import Context, SyncContext
-from leasehold.outcomes import Fail
+from leasehold.program.app import Leasehold
+from leasehold.program.context import Context, SyncContext
+from leasehold.program.outcomes import Fail
 
 app = Leasehold()
 

@@ -3,7 +3,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from leasehold.engine.database import Database
+from leasehold.database.database import Database
 from tests.cell import Cell
 from tests.worker.running import Shop
 

@@ -8,10 +8,10 @@ from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
-from leasehold.app import Leasehold
+from leasehold.database.database import Database, Role, Target
 from leasehold.engine import jobs
-from leasehold.engine.database import Database, Role, Target
 from leasehold.job import Event, Job
+from leasehold.program.app import Leasehold
 from leasehold.settings import Settings
 from leasehold.worker import Worker
 from tests.cell import Cell

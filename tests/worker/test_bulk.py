@@ -4,16 +4,18 @@ from uuid import UUID
 
 import pytest
 
-from leasehold.client import Backend, Client
-from leasehold.connectors import jobs_act
-from leasehold.engine import jobs, selections, upkeep, watch
-from leasehold.engine.database import Database, Role
+from leasehold.database.database import Database, Role
+from leasehold.engine import jobs, maintenance
+from leasehold.engine.audit import list_audit
 from leasehold.errors import BadInput, NotFound
-from leasehold.flows import chain, step
+from leasehold.features.flows.model import chain, step
+from leasehold.features.jobs import handlers as jobs_act
+from leasehold.features.jobs import store_bulk
 from leasehold.job import State
+from leasehold.program.client import Backend, Client
 from leasehold.settings import Settings
 from tests.cell import Cell
-from tests.sql.test_life import end, enqueue, register
+from tests.engine.test_life import end, enqueue, register
 from tests.worker.bulk import put_dead
 from tests.worker.running import Shop, running
 
@@ -70,7 +72,7 @@ async def test_jobs_that_changed_since_they_were_selected_are_left_alone_and_cou
     again, gone, away, left = await ended(worker_db, cell.tenant_a, "errored", 4)
     selection = await client.select_jobs("retry", state="dead")
     await client.retry(again)  # by somebody else, and it fails once more
-    assert await upkeep.promote(worker_db) == 1
+    assert await maintenance.dispatch_due_jobs(worker_db) == 1
     [grant] = await jobs.claim(worker_db, await register(worker_db), ["default"], 1)
     assert await end(worker_db, grant, "failed")
     await client.retry(away)
@@ -93,9 +95,9 @@ async def test_a_job_that_comes_into_the_state_after_the_selection_is_not_cancel
     selection = await client.select_jobs("cancel", state="queued")
     assert selection.count == 2
     await cell.pass_time(3601)
-    assert await upkeep.promote(worker_db) == 2
+    assert await maintenance.dispatch_due_jobs(worker_db) == 2
     by = (await client.act_on(selection)).job_id
-    acted = await selections.act(worker_db, cell.tenant_a, by, None)
+    acted = await store_bulk.act(worker_db, cell.tenant_a, by, None)
     assert (acted.done, acted.changed, acted.rest) == (2, 0, False)
     assert await states(worker_db, cell.tenant_a, queued) == {State.CANCELED}
     assert await states(worker_db, cell.tenant_a, scheduled) == {State.QUEUED}
@@ -106,7 +108,7 @@ async def test_an_attempt_after_a_crash_goes_on_where_the_last_one_stopped(
 ) -> None:
     await put_dead(cell, cell.tenant_a, 1200)
     by = (await client.act_on_jobs("delete", state="dead")).job_id
-    first = await selections.act(worker_db, cell.tenant_a, by, None)
+    first = await store_bulk.act(worker_db, cell.tenant_a, by, None)
     assert (first.count, first.done, first.rest) == (1200, 500, True)
     async with running(cell, jobs_act.app):
         job = await shop.ended(by)
@@ -145,7 +147,7 @@ async def test_a_selection_that_nobody_began_is_gone_after_an_hour(
     left, begun = await client.select_jobs("retry", state="dead"), await client.select_jobs("retry", state="dead")
     await client.act_on(begun)
     await cell.pass_time(3601)
-    await upkeep.purge(worker_db, history_days=90, result_days=7)
+    await maintenance.purge(worker_db, history_days=90, result_days=7)
     with pytest.raises(NotFound, match="there is no selection"):
         await client.act_on(left)
     assert not (await client.act_on(begun)).created
@@ -159,7 +161,7 @@ async def test_a_selection_belongs_to_its_tenant(cell: Cell, client: Client, wor
         await Client(client.backend, cell.tenant_b).act_on(selection)
     by = (await client.act_on(selection)).job_id
     with pytest.raises(NotFound, match="no jobs were selected"):
-        await selections.act(worker_db, cell.tenant_b, by, None)
+        await store_bulk.act(worker_db, cell.tenant_b, by, None)
 
 
 async def test_the_operator_selects_for_every_tenant_that_has_such_jobs(cell: Cell) -> None:
@@ -167,9 +169,9 @@ async def test_the_operator_selects_for_every_tenant_that_has_such_jobs(cell: Ce
     await put_dead(cell, cell.tenant_b, 2)
     await put_dead(cell, cell.tenant_a, 1100)
     async with cell.database(Role.OPERATOR, connections=1) as operator:
-        found = await selections.select_jobs(operator, None, "retry", {"state": "dead"})
+        found = await store_bulk.select_jobs(operator, None, "retry", {"state": "dead"})
         assert {one.tenant_id: one.count for one in found} == {cell.tenant_a: 1100, cell.tenant_b: 2}
-        assert await selections.select_jobs(operator, None, "retry", {"state": "failed"}) == []
+        assert await store_bulk.select_jobs(operator, None, "retry", {"state": "failed"}) == []
 
 
 async def test_a_job_that_nothing_was_selected_for_acts_on_nothing(cell: Cell, shop: Shop, worker_db: Database) -> None:
@@ -226,7 +228,7 @@ async def test_the_audit_log_names_the_job_that_did_it(
     async with running(cell, jobs_act.app):
         await shop.ended(made.job_id)
     async with cell.database(Role.OPERATOR, connections=1) as operator:
-        lines = await watch.list_audit(operator, None, before=None, limit=10)
+        lines = await list_audit(operator, None, before=None, limit=10)
     assert ("job.delete", str(dead), f"job {made.job_id}") in [(line.action, line.target, line.actor) for line in lines]
 
 

@@ -11,14 +11,16 @@ from uuid import UUID
 
 import pytest
 
-from leasehold.app import Leasehold
-from leasehold.context import Context
-from leasehold.engine import jobs, migrate, tenants
-from leasehold.engine.database import Database, Role, Target
-from leasehold.engine.driver import Limits
+from leasehold.database import migrate
+from leasehold.database.connection import Limits
+from leasehold.database.database import Database, Role, Target
+from leasehold.engine import jobs
 from leasehold.errors import LoginRefused, Unreachable
+from leasehold.features.tenants import store as tenants
 from leasehold.job import Job, State
 from leasehold.postgres import Endpoint, Home, Server, ephemeral_home
+from leasehold.program.app import Leasehold
+from leasehold.program.context import Context
 from leasehold.worker import Worker
 from tests.cell import Cell
 from tests.waiting import eventually

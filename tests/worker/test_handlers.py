@@ -11,14 +11,14 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from leasehold import context
-from leasehold.app import Leasehold
-from leasehold.context import Context, SyncContext
 from leasehold.errors import BadInput
-from leasehold.handlers import Handler
 from leasehold.job import State
-from leasehold.outcomes import Cancel, Fail, Retry, Snooze
-from leasehold.payload import LIMIT
+from leasehold.json_codec import LIMIT
+from leasehold.program import context
+from leasehold.program.app import Leasehold
+from leasehold.program.context import Context, SyncContext
+from leasehold.program.handler import Handler
+from leasehold.program.outcomes import Cancel, Fail, Retry, Snooze
 from tests.cell import Cell
 from tests.waiting import eventually
 from tests.worker.running import Shop, running

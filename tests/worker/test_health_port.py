@@ -8,13 +8,13 @@ from dataclasses import replace
 import httpx
 import pytest
 
-from leasehold.app import Leasehold
-from leasehold.context import Context
 from leasehold.errors import LeaseholdError
 from leasehold.metrics import BUCKETS, CATALOGUE
-from leasehold.outcomes import Fail, Retry
+from leasehold.program.app import Leasehold
+from leasehold.program.context import Context
+from leasehold.program.outcomes import Fail, Retry
 from leasehold.worker import Worker
-from leasehold.worker.lease import Heart
+from leasehold.worker.heartbeat import Heartbeat
 from tests.cell import Cell
 from tests.cli.program import started
 from tests.scraping import Read, parsed
@@ -147,9 +147,9 @@ async def test_a_worker_is_ready_while_its_beats_get_through(cell: Cell, monkeyp
     async with running(cell, Leasehold(), WATCHED) as worker:
         assert (await asked(worker, "/healthz")).text == "ok\n"
         assert (await asked(worker, "/readyz")).status_code == 200
-        monkeypatch.setattr(Heart, "silent_seconds", 100.0)
+        monkeypatch.setattr(Heartbeat, "silent_seconds", 100.0)
         silent = await asked(worker, "/readyz")
-        assert (silent.status_code, silent.text) == (503, "no beat got through for 100 s\n")
+        assert (silent.status_code, silent.text) == (503, "no heartbeat got through for 100 s\n")
         assert (await asked(worker, "/healthz")).status_code == 200, "a restart would not bring the database back"
         assert (await asked(worker, "/nothing")).status_code == 404
         async with httpx.AsyncClient() as client:
@@ -212,7 +212,7 @@ async def test_a_port_on_loopback_answers_to_loopback_names_alone(cell: Cell) ->
 async def test_without_a_port_nothing_is_counted(cell: Cell, shop: Shop) -> None:
     async with running(cell, mixed()) as worker:
         await shop.run("t.mixed", {"n": 3})
-        assert (worker.port, worker._meter) == (None, None)
+        assert (worker.port, worker._metrics) == (None, None)
 
 
 async def test_list_waits_answers_in_the_order_of_the_question(cell: Cell, shop: Shop) -> None:
@@ -221,5 +221,5 @@ async def test_list_waits_answers_in_the_order_of_the_question(cell: Cell, shop:
     rows = await cell.look("select job_id, token from leasehold.attempt order by token")
     tokens = {row["job_id"]: row["token"] for row in rows}
     asked_for = [(ids[1], tokens[str(ids[1])]), (ids[0], tokens[str(ids[0])]), (ids[0], 0)]
-    waits = await shop._db.value("list_waits", [job for job, _ in asked_for], [token for _, token in asked_for])
+    waits = await shop._db.value("list_pickup_delays", [job for job, _ in asked_for], [token for _, token in asked_for])
     assert [wait is None for wait in waits] == [True, False, True]

@@ -4,10 +4,10 @@ import asyncio
 import time
 from dataclasses import replace
 
-from leasehold.app import Leasehold
-from leasehold.context import Context, SyncContext
-from leasehold.engine.database import Role
+from leasehold.database.database import Role
 from leasehold.job import State
+from leasehold.program.app import Leasehold
+from leasehold.program.context import Context, SyncContext
 from tests.cell import Cell
 from tests.waiting import eventually
 from tests.worker.conftest import Lines
@@ -76,7 +76,7 @@ async def test_a_worker_that_was_declared_lost_drops_its_attempts_and_works_on_u
         job_id = await shop.enqueue("t.long")
         await running_now.wait()
         await cell.change("update leasehold.worker set beat_at = beat_at - interval '1 hour'")
-        await cell.change("select leasehold.reap()")
+        await cell.change("select leasehold.rescue_silent_workers()")
         await finally_cancelled.wait()
         assert (await shop.ended(job_id)).result == "attempt 2"
         assert worker.worker_id not in (old, None)

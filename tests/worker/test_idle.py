@@ -13,20 +13,20 @@ from uuid import UUID
 import asyncpg
 import pytest
 
-from leasehold.app import Leasehold
-from leasehold.client import Backend, Client
-from leasehold.context import Context
-from leasehold.engine import workers
-from leasehold.engine.database import Database, Role, Target
-from leasehold.engine.tenants import pause_queue
-from leasehold.flows import chain, step
+from leasehold.database.database import Database, Role, Target
+from leasehold.engine import leases
+from leasehold.features.flows.model import chain, step
+from leasehold.features.tenants.store import pause_queue
 from leasehold.job import State
-from leasehold.outcomes import Retry
+from leasehold.program.app import Leasehold
+from leasehold.program.client import Backend, Client
+from leasehold.program.context import Context
+from leasehold.program.outcomes import Retry
 from leasehold.settings import Settings
-from leasehold.worker.loop import Worker
-from tests.api.conftest import PEPPER
+from leasehold.worker.worker import Worker
 from tests.cell import Cell
 from tests.cli.program import started
+from tests.http.conftest import PEPPER
 from tests.waiting import eventually
 from tests.worker.proxy import proxied
 from tests.worker.running import ENVIRONMENT, FAST, Shop, running
@@ -111,7 +111,7 @@ async def test_ten_workers_and_a_server_at_rest_make_two_transactions_a_second(c
 
 
 @pytest.mark.long
-async def test_another_worker_takes_the_chores_of_a_leader_that_was_killed(cell: Cell, shop: Shop) -> None:
+async def test_another_worker_takes_the_maintenance_of_a_leader_that_was_killed(cell: Cell, shop: Shop) -> None:
     slow = {"LEASEHOLD_POLL_SECONDS": "30", "LEASEHOLD_LEASE_SECONDS": "60"}
     env = cell.environment() | ENVIRONMENT | slow
     with ExitStack() as stack:
@@ -138,7 +138,7 @@ async def test_a_leader_that_leaves_is_followed_at_once(cell: Cell) -> None:
         await nobody_leads_here(cell)
         [row] = await cell.look("select worker_id from leasehold.duty where duty = 'leader'")
         async with cell.database(Role.WORKER, connections=1) as db:
-            await workers.end_worker(db, UUID(row["worker_id"]))
+            await leases.end_worker(db, UUID(row["worker_id"]))
         assert await leader(cell) == "second"
 
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from leasehold.app import Leasehold
-from leasehold.batches import Item
-from leasehold.context import Context
 from leasehold.job import State
+from leasehold.program.app import Leasehold
+from leasehold.program.batches import Item
+from leasehold.program.context import Context
 from tests.cell import Cell
 from tests.waiting import PATIENCE_SECONDS, eventually
 from tests.worker.running import FAST, Shop, running

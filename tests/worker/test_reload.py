@@ -3,8 +3,8 @@
 import os
 from pathlib import Path
 
-from leasehold.engine import jobs, workers
-from leasehold.engine.database import Database, Role
+from leasehold.database.database import Database, Role
+from leasehold.engine import jobs, leases
 from leasehold.job import State
 from leasehold.worker.reload import stamps
 from tests.cell import Cell
@@ -37,7 +37,7 @@ async def test_a_changed_file_is_run_without_a_restart_by_hand(cell: Cell, api_d
 
     async def first_has_ended() -> bool:
         async with cell.database(Role.OPERATOR) as db:
-            return any(worker.ended_at for worker in await workers.list_workers(db))
+            return any(worker.ended_at for worker in await leases.list_workers(db))
 
     with started("worker", "shop:app", "--reload", env=env, cwd=tmp_path):
         assert await answered() == "old"

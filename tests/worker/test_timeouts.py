@@ -8,11 +8,11 @@ from uuid import UUID
 
 import pytest
 
-from leasehold.app import Leasehold
-from leasehold.context import Context, SyncContext
-from leasehold.engine import upkeep
-from leasehold.engine.database import Database
+from leasehold.database.database import Database
+from leasehold.engine import maintenance
 from leasehold.job import State
+from leasehold.program.app import Leasehold
+from leasehold.program.context import Context, SyncContext
 from tests.cell import Cell
 from tests.cli.program import started
 from tests.waiting import eventually
@@ -122,7 +122,7 @@ async def test_a_handler_that_blocks_the_event_loop_past_the_lease_loses_nobodys
         await has_begun(shop, job_id)
 
         async def ended() -> bool:
-            assert await upkeep.reap(worker_db) == 0, "its beats go on"
+            assert await maintenance.rescue_silent_workers(worker_db) == 0, "its beats go on"
             return (await shop.get(job_id)).state.is_outcome
 
         await eventually(ended, what="the end of the blocking attempt")

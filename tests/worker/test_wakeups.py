@@ -6,15 +6,15 @@ import signal
 
 import pytest
 
-from leasehold.app import Leasehold
-from leasehold.client import Backend, Client
-from leasehold.context import Context
-from leasehold.engine import wakeups
-from leasehold.engine.database import Database, Role, Target
-from leasehold.engine.group_commit import GroupCommit
-from leasehold.engine.wakeups import Listener, Notifier
+from leasehold.database import wakeups
+from leasehold.database.database import Database, Role, Target
+from leasehold.database.wakeups import Listener, Notifier
+from leasehold.engine.enqueue_batcher import GroupCommit
 from leasehold.errors import BadInput
 from leasehold.job import State
+from leasehold.program.app import Leasehold
+from leasehold.program.client import Backend, Client
+from leasehold.program.context import Context
 from leasehold.settings import Settings
 from tests.cell import Cell
 from tests.waiting import eventually
@@ -98,7 +98,7 @@ async def test_an_enqueue_beside_another_that_tells_waits_for_nothing_and_tells_
     async with Listener(api_db.target, heard.put_nowait) as listener, api_db.transaction() as other:
         await listener.listening.wait()
         assert await heard.get() == "", "what was sent before it listened"
-        assert await other.fetchval("select leasehold.wake('elsewhere', '')")
+        assert await other.fetchval("select leasehold.notify_workers('elsewhere', '')")
         await Client(backend, cell.tenant_a).enqueue("t.work", queue="default")
         assert await heard.get() == "default"
         await backend.send_waiting()

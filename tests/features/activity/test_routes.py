@@ -13,12 +13,13 @@ import asyncpg
 import httpx
 import pytest
 
-from leasehold.api import Services
-from leasehold.engine import flows, jobs, upkeep
-from leasehold.engine.database import Role
+from leasehold.database.database import Role
+from leasehold.engine import jobs, maintenance
+from leasehold.features.flows import store as flows
+from leasehold.http.app import Services
 from leasehold.remote.sse import Message, Reader
-from tests.api.conftest import Hand, Keys, bearer, problem, settings_of
 from tests.cell import Cell
+from tests.http.conftest import Hand, Keys, bearer, problem, settings_of
 from tests.waiting import PATIENCE_SECONDS, eventually
 
 _TLS = ssl.create_default_context()  # made once: it takes longer than a request, and is not even used
@@ -26,7 +27,7 @@ _TLS = ssl.create_default_context()  # made once: it takes longer than a request
 
 @pytest.fixture
 async def url(cell: Cell) -> AsyncIterator[str]:
-    from leasehold.api.server import serving
+    from leasehold.http.server import serving
 
     async with serving(settings_of(cell, port=0, streams_per_tenant=3)) as found:
         yield found
@@ -187,7 +188,7 @@ async def test_a_tenants_stream_tells_each_event_of_each_job_and_flow_once_in_or
 
 
 async def _is_over(a: httpx.AsyncClient, hand: Hand, flow_id: str) -> bool:
-    await upkeep.promote(hand.db)
+    await maintenance.dispatch_due_jobs(hand.db)
     for grant in await jobs.claim(hand.db, hand.worker, ["default"], 1):
         await hand.end(grant)
     await flows.tend_flows(hand.db)
@@ -213,7 +214,7 @@ async def test_too_much_of_one_tenant_is_a_reset_for_it_and_nothing_to_the_other
     key: Keys,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("leasehold.engine.watch.MOST_FACTS", 10)
+    monkeypatch.setattr("leasehold.engine.progress.MOST_FACTS", 10)
     async with stream(url, key.a) as many, stream(url, key.b) as few:
         assert [(await many.next()).event, (await few.next()).event] == ["state", "state"]
         await a.post("/v1/jobs:batch", json={"jobs": [{"kind": "t.work"}] * 20})
@@ -228,7 +229,7 @@ async def test_looks_do_not_grow_with_the_number_of_readers(services: Services, 
 
     async def counted(function: str, *args: Any, **more: Any) -> Any:
         nonlocal looks
-        looks += function == "tenant_news"
+        looks += function == "tenant_changes"
         return await call(function, *args, **more)
 
     async def grown(before: int) -> bool:

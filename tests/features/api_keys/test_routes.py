@@ -7,13 +7,14 @@ import string
 import httpx
 import pytest
 
-from leasehold import dashboard, keys
-from leasehold.api import Services, create_app, open_services
-from leasehold.api.openapi import document
-from leasehold.engine.database import Database
-from leasehold.keys import Key, Peppers
-from tests.api.conftest import ALL, PEPPER, Keys, bearer, client_of, make_key, problem, settings_of
+from leasehold.dashboard import app as dashboard
+from leasehold.database.database import Database
+from leasehold.features.api_keys import format as keys
+from leasehold.features.api_keys.format import Key, Peppers
+from leasehold.http.app import Services, create_app, open_services
 from tests.cell import Cell
+from tests.http.conftest import ALL, PEPPER, Keys, bearer, client_of, make_key, problem, settings_of
+from tests.http.documents import CORE
 
 LETTERS = string.ascii_letters + string.digits
 
@@ -240,7 +241,7 @@ async def test_a_key_for_metrics_reads_the_metrics_and_nothing_else(
     async with httpx.AsyncClient(transport=away, base_url="http://localhost", headers=bearer(made["key"])) as client:
         assert (await client.get("/metrics")).status_code == 200
         tried = 0
-        for path, item in document(app)["paths"].items():
+        for path, item in CORE["paths"].items():
             at = re.sub(r"{(\w+)}", lambda found: some.get(found[1], str(cell.tenant_a)), path)
             for method, operation in item.items():
                 if operation.get("x-leasehold-scopes"):

@@ -7,10 +7,10 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 
-from leasehold.net.objects import authorization
-from leasehold.net.urls import parse_url
+from leasehold.features.blobs.object_store import authorization
+from leasehold.fetch.urls import parse_url
 from leasehold.settings import Settings
-from tests.net.world import page, serving
+from tests.fetch.world import page, serving
 
 KEY_ID, SECRET, REGION = "AKIATEST", "the secret of the bucket", "eu-test-1"
 

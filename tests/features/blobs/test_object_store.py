@@ -3,8 +3,8 @@
 import pytest
 
 from leasehold.errors import BadSetting
-from leasehold.net.objects import ObjectStore, authorization
-from leasehold.net.urls import parse_url
+from leasehold.features.blobs.object_store import ObjectStore, authorization
+from leasehold.fetch.urls import parse_url
 from leasehold.settings import Settings
 
 EMPTY = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"

@@ -8,10 +8,8 @@ from typing import Any
 import pytest
 
 from leasehold import Context, Leasehold
-from leasehold.context import SyncContext
-from leasehold.engine import bodies, jobs, upkeep
-from leasehold.engine.bodies import MAX_PACKED, Bodies
-from leasehold.engine.database import Database
+from leasehold.database.database import Database
+from leasehold.engine import jobs, maintenance
 from leasehold.errors import (
     BadInput,
     BadSetting,
@@ -22,12 +20,15 @@ from leasehold.errors import (
     NotFound,
     TooLarge,
 )
-from leasehold.net.objects import ObjectStore
+from leasehold.features.blobs import store as bodies
+from leasehold.features.blobs.object_store import ObjectStore
+from leasehold.features.blobs.store import MAX_PACKED, Bodies
+from leasehold.program.context import SyncContext
 from leasehold.settings import Settings
 from tests.cell import Cell
-from tests.net.world import Site, page, serving
-from tests.outside.bucket import SECRET, Bucket, bucket
-from tests.outside.test_fetch import allowing
+from tests.features.blobs.bucket import SECRET, Bucket, bucket
+from tests.fetch.world import Site, page, serving
+from tests.program.test_fetch import allowing
 from tests.worker.running import FAST, Shop, running
 
 TEXT = b"the same line again and again\n" * 1000
@@ -143,7 +144,7 @@ async def test_a_body_that_is_also_a_payload_stays_as_long_as_either_needs_it(
 
 
 async def purge(db: Database) -> None:
-    await upkeep.purge(db, history_days=90, result_days=7)
+    await maintenance.purge(db, history_days=90, result_days=7)
 
 
 # -- from handlers --------------------------------------------------------------------------------------------------
@@ -218,7 +219,7 @@ async def test_of_what_a_url_answers_the_newest_stays_and_what_somebody_keeps(
             await purge(worker_db)
             assert len(await rows(cell)) == 3, "another URL answered the same, and holds it"
     await cell.pass_time(91 * 86400)
-    await worker_db.value("purge_outside")
+    await worker_db.value("purge_fetch_cache")
     await purge(worker_db)
     assert await digests(cell) == [sha256(b"version 1").hexdigest()], "nobody has asked for 90 days"
 
@@ -263,7 +264,7 @@ async def test_an_object_store_holds_the_bytes_and_the_database_the_rest(cell: C
 async def test_objects_that_no_body_names_are_removed(cell: Cell, worker_db: Database) -> None:
     async with bucket() as store, ObjectStore(store.settings(FAST)) as objects:
         await of_a(cell, worker_db, objects).put(LARGE, days=1)
-        await worker_db.call("announce_object", "crashed-before-it-was-named")
+        await worker_db.call("register_object", "crashed-before-it-was-named")
         store.objects["/bodies/here/crashed-before-it-was-named"] = b"x"
         await cell.pass_time(2 * 86400)
         await purge(worker_db)

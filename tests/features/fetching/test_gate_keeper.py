@@ -6,16 +6,16 @@ from datetime import datetime
 import pytest
 
 from leasehold import Context, Leasehold
-from leasehold.engine.database import Database
-from leasehold.engine.gates import Gates
-from leasehold.engine.politeness import wait_for_host
-from leasehold.net.dial import _share
-from leasehold.net.fetch import Fetcher
-from leasehold.net.robots import KEPT_SECONDS, RETRY_SECONDS
+from leasehold.database.database import Database
+from leasehold.features.fetching.store import wait_for_host
+from leasehold.features.limits.store import Gates
+from leasehold.fetch.connect import _share
+from leasehold.fetch.fetcher import Fetcher
+from leasehold.fetch.robots import KEPT_SECONDS, RETRY_SECONDS
 from leasehold.settings import Settings
 from tests.cell import Cell
-from tests.net.world import Site, moved, page, serving
-from tests.outside.test_fetch import allowing
+from tests.fetch.world import Site, moved, page, serving
+from tests.program.test_fetch import allowing
 from tests.worker.running import Shop, running
 
 RULES = b"User-agent: *\nDisallow: /private\n\nUser-agent: AuditBot\nDisallow: /\nAllow: /open\n"
@@ -271,6 +271,6 @@ async def test_who_is_sent_away_takes_no_turn_and_comes_back_alone(cell: Cell, w
 async def test_what_is_over_is_forgotten(cell: Cell, worker_db: Database) -> None:
     await worker_db.call("put_robots", "http://shop.test", 200, b"", 60.0)
     await wait_for_host(worker_db, "shop.test", 2.0, patience_s=10.0)
-    assert await worker_db.value("purge_outside") == 0
+    assert await worker_db.value("purge_fetch_cache") == 0
     await cell.pass_time(3700)
-    assert await worker_db.value("purge_outside") == 2
+    assert await worker_db.value("purge_fetch_cache") == 2

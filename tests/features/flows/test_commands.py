@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from leasehold.engine.database import Database
-from leasehold.engine.flows import Flows
-from leasehold.flows import approval, chain, wait_for
+from leasehold.database.database import Database
+from leasehold.features.flows.model import approval, chain, wait_for
+from leasehold.features.flows.store import Flows
 from tests.cell import Cell
 from tests.cli.program import leasehold
 

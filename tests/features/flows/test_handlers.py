@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
-from leasehold.app import Leasehold
-from leasehold.context import Context, SyncContext
-from leasehold.engine.database import Database, Role
-from leasehold.engine.flows import Flows
-from leasehold.flows import approval, chain, group, sleep, step
-from leasehold.outcomes import Fail
+from leasehold.database.database import Database, Role
+from leasehold.features.flows.model import approval, chain, group, sleep, step
+from leasehold.features.flows.store import Flows
+from leasehold.program.app import Leasehold
+from leasehold.program.context import Context, SyncContext
+from leasehold.program.outcomes import Fail
 from tests.cell import Cell
 from tests.waiting import eventually
 from tests.worker import apps

@@ -8,7 +8,19 @@ import pytest
 
 from leasehold import Leasehold
 from leasehold.errors import BadInput
-from leasehold.flows import Flow, Piece, approval, chain, chord, flow_of, group, plain_prepare, sleep, step, wait_for
+from leasehold.features.flows.model import (
+    Flow,
+    Piece,
+    approval,
+    chain,
+    chord,
+    flow_of,
+    group,
+    plain_prepare,
+    sleep,
+    step,
+    wait_for,
+)
 
 
 def asked(part: Flow | Piece) -> list[dict[str, Any]]:

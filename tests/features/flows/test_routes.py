@@ -5,10 +5,10 @@ from typing import Any
 import httpx
 import pytest
 
-from leasehold.engine import flows
-from tests.api.conftest import Hand, Keys, bearer, problem, settings_of
-from tests.api.test_events import LIVE, following, rest, served
+from leasehold.features.flows import store as flows
 from tests.cell import Cell
+from tests.http.conftest import Hand, Keys, bearer, problem, settings_of
+from tests.http.test_streams import LIVE, following, rest, served
 
 CHAIN: list[dict[str, Any]] = [{"kind": "t.work", "name": "a"}, {"kind": "t.work", "name": "b", "after": ["a"]}]
 ASKS: list[dict[str, Any]] = [

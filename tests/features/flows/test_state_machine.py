@@ -13,12 +13,13 @@ import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, invariant, precondition, rule
 
-from leasehold.engine import flows, jobs
-from leasehold.engine.flows import Flows
-from leasehold.flows import APPROVAL, JOIN, Flow, Node, Policy, Step, group, plain_prepare, step
-from leasehold.job import Ended, State
+from leasehold.engine import jobs
+from leasehold.features.flows import store as flows
+from leasehold.features.flows.model import APPROVAL, JOIN, Flow, Node, Policy, Step, group, plain_prepare, step
+from leasehold.features.flows.store import Flows
+from leasehold.job import AttemptOutcome, State
 from tests.cell import Cluster
-from tests.sql.test_life import register
+from tests.engine.test_life import register
 from tests.stateful import Machine, finds, on_a_database, play
 
 HOT = (
@@ -156,7 +157,7 @@ class Lives(Machine):
     @rule(which=st.integers(0, 100), outcome=st.sampled_from(OUTCOMES))
     def finish(self, which: int, outcome: str) -> None:
         token = self._token(which)
-        assert self.run(jobs.finish(self.db, [Ended(token=token, outcome=outcome)])) == {token}
+        assert self.run(jobs.finish(self.db, [AttemptOutcome(token=token, outcome=outcome)])) == {token}
         self._ended(token, outcome)
         self._look()
 
@@ -255,8 +256,8 @@ class Lives(Machine):
         (first, how), (second, how_too) = ended
         try:
             async with self.db.transaction() as connection:
-                await jobs.finish(self.db, [Ended(token=second, outcome=how_too)], connection=connection)
-                await jobs.finish(self.db, [Ended(token=first, outcome=how)])
+                await jobs.finish(self.db, [AttemptOutcome(token=second, outcome=how_too)], connection=connection)
+                await jobs.finish(self.db, [AttemptOutcome(token=first, outcome=how)])
                 if rolls_back:
                     raise ZeroDivisionError
         except ZeroDivisionError:
@@ -266,7 +267,7 @@ class Lives(Machine):
         async with self.db.transaction() as connection:
             added = group(_step(what, "fail") for what in whats)
             await flows.add_steps(self.db, token, added, plain_prepare, connection=connection)
-            await jobs.finish(self.db, [Ended(token=token, outcome="succeeded")], connection=connection)
+            await jobs.finish(self.db, [AttemptOutcome(token=token, outcome="succeeded")], connection=connection)
 
     def _retry(self, flow: ModelFlow) -> None:
         again = [one for one in flow.steps if one.state != "succeeded"]
@@ -301,7 +302,7 @@ class Lives(Machine):
         for _ in range(2 + len(self._steps())):
             self.claim()
             for token in list(self.running):
-                self.run(jobs.finish(self.db, [Ended(token=token, outcome="succeeded")]))
+                self.run(jobs.finish(self.db, [AttemptOutcome(token=token, outcome="succeeded")]))
                 self._ended(token, "succeeded")
             self._look()
             for _ in range(sum(one.state == "asked" for one in self._steps())):
@@ -338,27 +339,27 @@ def test_random_lives_in_flows_agree_with_the_model(cluster: Cluster) -> None:
 
 MUTANTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
     "a release that leaves its row behind, for the next to release again": (
-        "functions/settle.sql",
+        "functions/settle_steps.sql",
         [("delete from leasehold.waiting w where", "select w.* from leasehold.waiting w where"),
          (")) returning w.*", "))")],
     ),
     "a barrier that does not wait for ends under way": (
-        "functions/settle.sql",
+        "functions/settle_steps.sql",
         [("where d.child = c order by d.child desc, d.parent desc limit 1) is null\n  );",
           "where d.child = c and d.xmax = '0'::xid order by d.child desc, d.parent desc limit 1) is null\n  );")],
     ),
     "two that end at once, and nobody looks again": (
-        "functions/settle.sql",
+        "functions/settle_steps.sql",
         [("insert into leasehold.unsettled (child)\n  select c from unnest(p_children) c\n  where",
           "insert into leasehold.unsettled (child)\n  select c from unnest(p_children) c\n  where false and")],
     ),
     "an end that does not tell its flow": (
         "functions/finish.sql",
-        [("    perform leasehold.leave_flows(v_leave);\n", "")],
+        [("    perform leasehold.update_flow_of_ended_jobs(v_leave);\n", "")],
     ),
     "a plain end that does not tell its flow": (
         "functions/finish_plainly.sql",
-        [("    perform leasehold.leave_flows(v_bound);\n", "")],
+        [("    perform leasehold.update_flow_of_ended_jobs(v_bound);\n", "")],
     ),
     "a flow that stops and goes on": (
         "functions/release_steps.sql",

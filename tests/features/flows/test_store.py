@@ -6,14 +6,28 @@ from uuid import UUID
 
 import pytest
 
-from leasehold.engine import flows, jobs, upkeep
-from leasehold.engine.database import Database
-from leasehold.engine.flows import Flows, Parent
+from leasehold.database.database import Database
+from leasehold.engine import jobs, maintenance
 from leasehold.errors import BadInput, Conflict, LeaseLost, NotFound
-from leasehold.flows import Flow, Piece, Policy, approval, chain, chord, group, plain_prepare, sleep, step, wait_for
-from leasehold.job import Ended, Grant
+from leasehold.features.flows import store as flows
+from leasehold.features.flows.model import (
+    Flow,
+    Parent,
+    Piece,
+    Policy,
+    approval,
+    chain,
+    chord,
+    group,
+    plain_prepare,
+    sleep,
+    step,
+    wait_for,
+)
+from leasehold.features.flows.store import Flows
+from leasehold.job import AttemptOutcome, ClaimedJob
 from tests.cell import Cell
-from tests.sql.test_life import end, register
+from tests.engine.test_life import end, register
 from tests.waiting import eventually
 
 
@@ -31,7 +45,7 @@ def work(name: str, on_failure: Policy = "fail", **options: object) -> Piece:
     return step("t.work", name=name, on_failure=on_failure, **options)
 
 
-async def claim(db: Database, worker: UUID, n: int = 100) -> list[Grant]:
+async def claim(db: Database, worker: UUID, n: int = 100) -> list[ClaimedJob]:
     return await jobs.claim(db, worker, ["default"], n)
 
 
@@ -39,7 +53,7 @@ async def states(mine: Flows, flow_id: UUID) -> dict[str | None, str]:
     return {one.name: one.state for one in await mine.steps(flow_id)}
 
 
-async def names(mine: Flows, flow_id: UUID, grants: list[Grant]) -> list[str | None]:
+async def names(mine: Flows, flow_id: UUID, grants: list[ClaimedJob]) -> list[str | None]:
     """Of the steps that were granted."""
     name = {one.job_id: one.name for one in await mine.steps(flow_id)}
     return [name[grant.job_id] for grant in grants]
@@ -72,7 +86,7 @@ async def test_the_next_step_is_granted_by_the_exchange_that_ends_the_last(
     await mine.start(chain(work("a"), work("b")))
     [grant] = await claim(worker_db, worker)
     refused, grants = await jobs.exchange(
-        worker_db, worker, ["default"], 5, [Ended(token=grant.token, outcome="succeeded")]
+        worker_db, worker, ["default"], 5, [AttemptOutcome(token=grant.token, outcome="succeeded")]
     )
     assert (refused, len(grants)) == (set(), 1)
 
@@ -154,7 +168,7 @@ async def test_the_last_two_at_once_leave_the_barrier_to_the_next_look(
     first, second = await claim(worker_db, worker)
     async with worker_db.transaction() as one, worker_db.transaction() as two:
         for connection, grant in ((one, first), (two, second)):
-            ended = Ended(token=grant.token, outcome="succeeded")
+            ended = AttemptOutcome(token=grant.token, outcome="succeeded")
             assert await jobs.finish(worker_db, [ended], connection=connection) == {grant.token}
     assert (await states(mine, flow_id))["sum"] == "blocked"
     assert len(await cell.look("select * from leasehold.unsettled")) == 1  # of the second; the first saw a free row
@@ -168,7 +182,9 @@ async def test_a_rolled_back_end_does_not_lose_the_barrier(mine: Flows, worker_d
     first, second = await claim(worker_db, worker)
     with pytest.raises(ZeroDivisionError):
         async with worker_db.transaction() as connection:
-            await jobs.finish(worker_db, [Ended(token=first.token, outcome="succeeded")], connection=connection)
+            await jobs.finish(
+                worker_db, [AttemptOutcome(token=first.token, outcome="succeeded")], connection=connection
+            )
             await end(worker_db, second)  # sees only a row that is being deleted
             raise ZeroDivisionError
     await flows.tend_flows(worker_db)
@@ -185,14 +201,16 @@ async def test_steps_are_added_in_the_transaction_that_ends_their_step(
     pages = group(step("t.page", {"n": n}) for n in range(3))
     async with worker_db.transaction() as connection:
         await flows.add_steps(worker_db, grant.token, pages, plain_prepare, connection=connection)
-        await jobs.finish(worker_db, [Ended(token=grant.token, outcome="succeeded")], connection=connection)
+        await jobs.finish(worker_db, [AttemptOutcome(token=grant.token, outcome="succeeded")], connection=connection)
     assert (await states(mine, flow_id))["sum"] == "blocked"
     grants = await claim(worker_db, worker)
     assert [one.kind for one in grants] == ["t.page"] * 3
     async with worker_db.transaction() as connection:  # one of them finds two more
         more = chain(step("t.page"), step("t.page"))
         await flows.add_steps(worker_db, grants[0].token, more, plain_prepare, connection=connection)
-        await jobs.finish(worker_db, [Ended(token=grants[0].token, outcome="succeeded")], connection=connection)
+        await jobs.finish(
+            worker_db, [AttemptOutcome(token=grants[0].token, outcome="succeeded")], connection=connection
+        )
     for one in grants[1:]:
         await end(worker_db, one)
     assert [len(await run_all(worker_db, worker)), (await mine.get(flow_id)).state] == [3, "succeeded"]
@@ -236,7 +254,7 @@ async def test_the_delay_of_a_kind_begins_when_the_turn_of_its_step_comes(
     at_once = await claim(worker_db, worker)
     assert set(await names(mine, flow_id, at_once)) == {"none", "then"}
     await cell.pass_time(61)
-    await upkeep.promote(worker_db)
+    await maintenance.dispatch_due_jobs(worker_db)
     assert await names(mine, flow_id, await claim(worker_db, worker)) == ["kind's"]
 
 
@@ -264,7 +282,7 @@ async def test_steps_keep_their_groups_and_delays(cell: Cell, mine: Flows, worke
     assert await names(mine, flow_id, [first, second]) == ["one", "two"]
     assert (await states(mine, flow_id))["later"] == "scheduled"
     await cell.pass_time(61)
-    await upkeep.promote(worker_db)
+    await maintenance.dispatch_due_jobs(worker_db)
     assert len(await run_all(worker_db, worker)) == 1
     assert (await mine.get(flow_id)).state == "succeeded"
 
@@ -306,14 +324,14 @@ async def test_a_single_step_is_canceled_after_what_it_waits_for(
 async def test_a_cancel_waits_for_a_release_under_way_and_none_waits_for_a_cancel(
     cell: Cell, mine: Flows, worker_db: Database, worker: UUID
 ) -> None:
-    async def started() -> tuple[UUID, UUID, Grant]:
+    async def started() -> tuple[UUID, UUID, ClaimedJob]:
         flow_id = await mine.start(chain(work("a"), work("b")))
         [grant] = await claim(worker_db, worker)
         return flow_id, (await mine.steps(flow_id))[1].job_id, grant
 
     flow_id, step_b, grant = await started()
     async with worker_db.transaction() as connection:
-        await jobs.finish(worker_db, [Ended(token=grant.token, outcome="succeeded")], connection=connection)
+        await jobs.finish(worker_db, [AttemptOutcome(token=grant.token, outcome="succeeded")], connection=connection)
         canceling = asyncio.create_task(jobs.cancel(worker_db, cell.tenant_a, step_b))
         await eventually(lambda: waits_for_lock(cell), what="the cancel that waits")
     assert await canceling == "canceled"

@@ -12,16 +12,16 @@ from typing import Any
 import pytest
 
 from leasehold import Leasehold
-from leasehold.connectors.http_request import app
-from leasehold.engine import secrets
-from leasehold.engine.database import Database
+from leasehold.database.database import Database
 from leasehold.errors import BadInput
-from leasehold.secrets import Keys
+from leasehold.features.http_request.handlers import app
+from leasehold.features.secrets import store as secrets
+from leasehold.sealing import Keys
 from leasehold.settings import Settings
 from tests.cell import Cell
-from tests.net.world import Site, moved, page, serving
-from tests.outside.dump import dump
-from tests.outside.test_secrets import hidden
+from tests.features.secrets.dump import dump
+from tests.features.secrets.test_store import hidden
+from tests.fetch.world import Site, moved, page, serving
 from tests.worker.running import FAST, Shop, running
 
 KEY = "a key of at least 32 characters ..."

@@ -8,12 +8,13 @@ from uuid import UUID
 
 import pytest
 
-from leasehold.engine import jobs, tenants, upkeep, workers
-from leasehold.engine.database import Database, Role
+from leasehold.database.database import Database, Role
+from leasehold.engine import jobs, leases, maintenance
 from leasehold.errors import BadInput, Conflict, LeaseLost, NotFound
+from leasehold.features.tenants import store as tenants
 from leasehold.job import State
 from tests.cell import Cell
-from tests.sql.test_life import end, enqueue, register
+from tests.engine.test_life import end, enqueue, register
 
 
 async def state(db: Database, cell: Cell, job_id: UUID) -> State:
@@ -39,7 +40,7 @@ async def test_a_waiting_job_is_canceled_at_once_and_never_starts(
     job = await jobs.get_job(worker_db, cell.tenant_a, job_id)
     assert (job.state, job.error and job.error["message"]) == (State.CANCELED, "not wanted")
     await cell.pass_time(61)
-    await upkeep.promote(worker_db)
+    await maintenance.dispatch_due_jobs(worker_db)
     assert await jobs.claim(worker_db, worker, ["default"], 1) == []
     assert (await types(worker_db, cell, job_id))[-1] == "canceled"
 
@@ -50,7 +51,7 @@ async def test_a_running_job_is_asked_to_stop(cell: Cell, worker_db: Database) -
     [grant] = await jobs.claim(worker_db, worker, ["default"], 1)
     assert await jobs.cancel(worker_db, cell.tenant_a, job_id) == "requested"
     assert (await jobs.get_job(worker_db, cell.tenant_a, job_id)).cancel_requested
-    assert await workers.beat(worker_db, worker) == {grant.token}
+    assert await leases.heartbeat(worker_db, worker) == {grant.token}
     await end(worker_db, grant, "errored")
     assert await state(worker_db, cell, job_id) is State.CANCELED, "no retry once a cancel was asked for"
 
@@ -71,7 +72,7 @@ async def test_a_lost_attempt_of_a_job_to_be_canceled_ends_it(cell: Cell, worker
     await jobs.claim(worker_db, worker, ["default"], 1)
     await jobs.cancel(worker_db, cell.tenant_a, job_id)
     await cell.pass_time(2)
-    await upkeep.reap(worker_db)
+    await maintenance.rescue_silent_workers(worker_db)
     assert await state(worker_db, cell, job_id) is State.CANCELED
 
 
@@ -97,7 +98,7 @@ async def test_cancel_races_claim_finish_and_retry_with_one_winner(cell: Cell, s
         async def work() -> None:
             nonlocal started_after_cancel
             while True:
-                await upkeep.promote(db)
+                await maintenance.dispatch_due_jobs(db)
                 grants = await jobs.claim(db, worker, ["default"], dice.choice((1, 5)))
                 started_after_cancel += sum(grant.job_id in canceled for grant in grants)
                 for grant in grants:
@@ -131,7 +132,7 @@ async def test_an_explicit_retry_gives_a_new_budget_and_is_logged(cell: Cell, wo
     assert await state(worker_db, cell, job_id) is State.DEAD
 
     assert await jobs.retry(worker_db, cell.tenant_a, job_id) is State.SCHEDULED
-    await upkeep.promote(worker_db)
+    await maintenance.dispatch_due_jobs(worker_db)
     [grant] = await jobs.claim(worker_db, worker, ["default"], 1)
     assert (grant.attempt, grant.max_attempts) == (2, 2)
     await end(worker_db, grant, "succeeded")
@@ -164,7 +165,7 @@ async def test_a_waiting_job_can_be_moved_to_another_time(cell: Cell, worker_db:
     await jobs.reschedule(worker_db, cell.tenant_a, job_id, datetime.now(UTC) + timedelta(hours=1))
     assert await jobs.claim(worker_db, worker, ["default"], 1) == []
     await cell.pass_time(3601)
-    await upkeep.promote(worker_db)
+    await maintenance.dispatch_due_jobs(worker_db)
     [grant] = await jobs.claim(worker_db, worker, ["default"], 1)
     with pytest.raises(Conflict, match="is running"):
         await jobs.reschedule(worker_db, cell.tenant_a, job_id, datetime.now(UTC))
@@ -181,7 +182,7 @@ async def test_a_running_attempt_can_be_extended_until_its_lease_is_gone(cell: C
     [grant] = await jobs.claim(worker_db, worker, ["default"], 1)
     await jobs.extend(worker_db, grant.token, 1000)
     await cell.pass_time(500)
-    assert await upkeep.reap_strays(worker_db) == 0
+    assert await maintenance.rescue_orphaned_leases(worker_db) == 0
     await cell.pass_time(531)
     with pytest.raises(LeaseLost):
         await jobs.extend(worker_db, grant.token, 1000)

@@ -5,12 +5,12 @@ from uuid import UUID
 
 import pytest
 
+from leasehold.database.database import Database
 from leasehold.engine import jobs
-from leasehold.engine.database import Database
 from leasehold.errors import BadInput
 from leasehold.job import State
 from tests.cell import Cell
-from tests.sql.test_life import end, enqueue, register
+from tests.engine.test_life import end, enqueue, register
 
 
 async def ids(db: Database, tenant: UUID, *, before: UUID | None = None, limit: int = 50, **filters: Any) -> list[UUID]:

@@ -7,11 +7,11 @@ import asyncpg
 import httpx
 import pytest
 
-from leasehold.api import Services
+from leasehold.database.database import Role
 from leasehold.engine import jobs
-from leasehold.engine.database import Role
-from tests.api.conftest import Hand, Keys, bearer, client_of, make_key, problem
+from leasehold.http.app import Services
 from tests.cell import Cell
+from tests.http.conftest import Hand, Keys, bearer, client_of, make_key, problem
 
 NOBODY = str(UUID(int=7))
 SPAN = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"

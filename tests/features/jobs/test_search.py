@@ -6,12 +6,13 @@ from uuid import UUID
 
 import pytest
 
-from leasehold.engine import jobs, look
-from leasehold.engine.database import Database, Role
+from leasehold.database.database import Database, Role
+from leasehold.engine import jobs
 from leasehold.errors import BadInput, LeaseholdError, NotFound
+from leasehold.features.jobs import store as look
 from leasehold.job import State
 from tests.cell import Cell
-from tests.sql.test_life import end, enqueue, register
+from tests.engine.test_life import end, enqueue, register
 
 #: Jobs in the tables of the test of plans; the bound is the same at any number.
 MANY = 50_000
@@ -228,7 +229,7 @@ async def rows_read(full: Cell) -> dict[tuple[str, str], int]:
     of_all = [
         "count_states()",
         "list_failures()",
-        "read_stat(60)",
+        "list_job_counts(60)",
         "oldest_waiting()",
         *(f"""find_jobs('{{"state": "{state}"}}')""" for state in State),
         *(f"""find_jobs('{{"state": "{state}", "kind": "t.none"}}')""" for state in State),
@@ -236,10 +237,10 @@ async def rows_read(full: Cell) -> dict[tuple[str, str], int]:
         """find_jobs('{"kind": "t.none"}')""",
         """find_jobs('{"payload": {"n": "nowhere"}}')""",
         """find_jobs('{"error": "nowhere"}')""",
-        "see_jobs((select jobs from leasehold.find_jobs()))",
+        "list_jobs_operator((select jobs from leasehold.find_jobs()))",
         "find_flows()",
         "find_flows('running')",
-        "see_flows((select flows from leasehold.find_flows()))",
+        "list_flows_operator((select flows from leasehold.find_flows()))",
         "list_approvals(null, 51)",
         "see_lines()",
     ]

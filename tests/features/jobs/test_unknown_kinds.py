@@ -6,11 +6,11 @@ import httpx
 import pytest
 
 from leasehold import Leasehold
-from leasehold.engine import workers
-from leasehold.engine.database import Database, Role
+from leasehold.database.database import Database, Role
+from leasehold.engine import leases
 from leasehold.settings import Settings
-from tests.api.conftest import problem
 from tests.cell import Cell
+from tests.http.conftest import problem
 
 WRONG = {"kind": "shop.refnud"}
 NOT_KNOWN = "no handler of kind shop.refnud is known: its jobs would wait"
@@ -27,7 +27,7 @@ WAYS: dict[str, tuple[str, str, dict[str, Any]]] = {
 async def start_worker(db: Database) -> None:
     kinds: dict[str, Any] = {"shop.refund": {}, "shop.mail": {}, "audits.run": {}}
     about: dict[str, Any] = {"name": "w", "version": "0", "queues": ["default"], "slots": 1, "lease_s": 60.0}
-    await workers.register_worker(db, kinds=kinds, **about)
+    await leases.register_worker(db, kinds=kinds, **about)
 
 
 def forced(body: dict[str, Any]) -> dict[str, Any]:
@@ -68,7 +68,7 @@ async def test_a_kind_is_known_as_soon_as_its_worker_has_started(a: httpx.AsyncC
     assert (await a.post("/v1/flows", json={"name": "f", "steps": steps})).is_success
     problem(await a.post("/v1/jobs", json=WRONG), 404, "not_found")
     about: dict[str, Any] = {"name": "w", "version": "0", "queues": ["default"], "slots": 1, "lease_s": 60.0}
-    await workers.register_worker(worker_db, kinds={"shop.refnud": {}}, **about)
+    await leases.register_worker(worker_db, kinds={"shop.refnud": {}}, **about)
     assert (await a.post("/v1/jobs", json=WRONG)).is_success
 
 

@@ -7,15 +7,17 @@ from uuid import UUID
 
 import pytest
 
-from leasehold.engine import gates, jobs
-from leasehold.engine.database import Database, Role
-from leasehold.engine.gates import Gate, Gates
-from leasehold.engine.upkeep import promote, ring_gates
+from leasehold.database.database import Database, Role
+from leasehold.engine import jobs
+from leasehold.engine.maintenance import dispatch_due_jobs, ring_gates
 from leasehold.errors import BadInput, Conflict, NotFound
-from leasehold.job import Enqueued, Grant, State
-from leasehold.payload import encode, plain_options
+from leasehold.features.limits import store as gates
+from leasehold.features.limits.model import Gate
+from leasehold.features.limits.store import Gates
+from leasehold.job import ClaimedJob, Enqueued, State
+from leasehold.json_codec import encode, plain_options
 from tests.cell import Cell
-from tests.sql.test_life import end, register
+from tests.engine.test_life import end, register
 
 HOST = "host:example.com"
 
@@ -39,7 +41,7 @@ async def claim(db: Database, worker: UUID, n: int = 10) -> list[UUID]:
     return [grant.job_id for grant in await grants(db, worker, n)]
 
 
-async def grants(db: Database, worker: UUID, n: int = 10) -> list[Grant]:
+async def grants(db: Database, worker: UUID, n: int = 10) -> list[ClaimedJob]:
     """After whatever bells are due have rung."""
     await ring_gates(db, ["default"])
     return await jobs.claim(db, worker, ["default"], n)
@@ -140,7 +142,7 @@ async def test_one_that_is_canceled_or_moved_takes_no_slot(
     await cell.pass_time(60)
     assert await claim(worker_db, worker) == [fourth]
     await cell.pass_time(60)
-    await promote(worker_db)
+    await dispatch_due_jobs(worker_db)
     assert await claim(worker_db, worker) == [third]
     assert await left(cell) == []
 
@@ -164,7 +166,7 @@ async def test_a_retry_by_hand_asks_the_gate(cell: Cell, worker_db: Database, wo
     [asked] = await ask(worker_db, cell)
     await end(worker_db, (await grants(worker_db, worker))[0], "failed")
     await jobs.retry(worker_db, cell.tenant_a, asked, None)
-    await promote(worker_db)
+    await dispatch_due_jobs(worker_db)
     assert await claim(worker_db, worker) == []
     await cell.pass_time(60)
     assert await claim(worker_db, worker) == [asked]
@@ -264,7 +266,7 @@ async def test_tenants_neither_see_nor_move_each_others_gates(
     assert await claim(worker_db, worker) == [second]
 
 
-async def fail(db: Database, given: Sequence[Grant], outcome: str = "errored") -> None:
+async def fail(db: Database, given: Sequence[ClaimedJob], outcome: str = "errored") -> None:
     for grant in given:
         await end(db, grant, outcome, delay_s=10000.0 if outcome == "errored" else None)
 
@@ -375,7 +377,7 @@ async def test_what_an_attempt_was_told_to_wait_holds_the_gate_for_everybody(
     await cell.pass_time(119)
     assert await claim(worker_db, worker) == []
     await cell.pass_time(2)
-    await promote(worker_db)
+    await dispatch_due_jobs(worker_db)
     assert set(await claim(worker_db, worker)) == {first, second, third}
 
 
@@ -566,18 +568,18 @@ async def test_a_payload_that_is_replaced_takes_its_gate_along(
     assert set(await claim(worker_db, worker)) == {one.job_id for one in taken}
     job = await ask_for("a")
     assert (await ask_for("b")).job_id == job.job_id
-    await promote(worker_db)
+    await dispatch_due_jobs(worker_db)
     assert await claim(worker_db, worker) == [], "the gate of b is shut"
     assert (await jobs.get_job(worker_db, cell.tenant_a, job.job_id)).gate == "host:b"
     assert (await ask_for("c")).job_id == job.job_id
-    await promote(worker_db)
+    await dispatch_due_jobs(worker_db)
     assert await claim(worker_db, worker) == [job.job_id], "nobody has asked c yet"
 
     plain = {"unique": "later", "on_duplicate": "replace", "delay_s": 60}
     [later] = await jobs.enqueue(worker_db, cell.tenant_a, "t.work", [encode({"host": "a"})], plain)
     assert (await ask_for("a", unique="later")).job_id == later.job_id
     await cell.pass_time(61)
-    await promote(worker_db)
+    await dispatch_due_jobs(worker_db)
     assert await claim(worker_db, worker) == [], "it had no gate before"
 
 

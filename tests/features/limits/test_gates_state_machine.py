@@ -14,16 +14,17 @@ import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, initialize, invariant, multiple, rule
 
-from leasehold.engine import jobs, upkeep
-from leasehold.engine.gates import Gates as Rules
-from leasehold.job import Ended, Grant, State
+from leasehold.engine import jobs, maintenance
+from leasehold.features.limits.store import Gates as Rules
+from leasehold.job import AttemptOutcome, ClaimedJob, State
 from tests.cell import Cluster
-from tests.sql.test_life import register
+from tests.engine.test_life import register
 from tests.stateful import Machine, finds, on_a_database, play
 
 HOT = "ready, lease, deferred, parked, blocked, place, gated, gate_bell, gate_now, gate_word"
 COLD = "job, attempt_row, outcome, event"
-#: All moments of the model are multiples of twenty seconds, and these lie on them or well between them.
+#: All moments of the model are multiples of twenty seconds, and these lie on them or well between
+#: them.
 SLOTS = {"slow": (40.0, 1), "burst": (20.0, 3), "gap": (40.0, 1)}
 COOLDOWN = HOLD = 45.0
 RULES: dict[str, dict[str, float]] = {
@@ -198,7 +199,7 @@ class Lives(Machine):
         if self.jobs[job_id].state not in (State.FAILED, State.CANCELED):
             return
         self.run(jobs.retry(self.db, self.cell.tenant_a, job_id, None))
-        self.run(upkeep.promote(self.db))
+        self.run(maintenance.dispatch_due_jobs(self.db))
         self._wait(job_id, 0)
 
     @rule(job_id=ids)
@@ -221,15 +222,15 @@ class Lives(Machine):
     def pass_time(self, seconds: int) -> None:
         self.now += seconds
         self.change(f"update leasehold_test.clock set offset_s = offset_s + {seconds}")
-        self.run(upkeep.promote(self.db))
+        self.run(maintenance.dispatch_due_jobs(self.db))
         due = [job_id for job_id, job in self.jobs.items() if job.state is State.SCHEDULED and job.due <= self.now]
         for job_id in sorted(due):
             self._wait(job_id, 0)
 
     @rule()
     def sweep(self) -> None:
-        lanes = self.run(upkeep.list_lanes(self.db))
-        self.run(upkeep.sweep(self.db, lanes, [0] * len(lanes), [None] * len(lanes)))
+        lanes = self.run(maintenance.list_lanes(self.db))
+        self.run(maintenance.advance_lane_floor(self.db, lanes, [0] * len(lanes), [None] * len(lanes)))
 
     # -- the model --------------------------------------------------------------------------------------------------
 
@@ -268,7 +269,7 @@ class Lives(Machine):
         return tokens
 
     def _claim(self, n: int) -> list[int]:
-        self.run(upkeep.ring_gates(self.db, ["default"]))
+        self.run(maintenance.ring_gates(self.db, ["default"]))
         lined = {row["job_id"] for row in self.look("select job_id from leasehold.gated")}
         grants = self.run(jobs.claim(self.db, self.worker, ["default"], n))
         for grant in grants:
@@ -285,7 +286,7 @@ class Lives(Machine):
         job = self.jobs[job_id]
         return job.gate == gate and not job.grouped
 
-    def _see_start(self, grant: Grant) -> None:
+    def _see_start(self, grant: ClaimedJob) -> None:
         job = self.jobs[grant.job_id]
         assert job.state is State.QUEUED
         self._see_place(grant.job_id)
@@ -307,7 +308,7 @@ class Lives(Machine):
         told = '{"gate_after_s": 45}' if outcome == "told" else None
         given = {"told": "errored"}.get(outcome, outcome)
         delay = 60.0 if given in ("errored", "snoozed") else None
-        accepted = self.run(jobs.finish(self.db, [Ended(token, given, error=told, delay_s=delay)]))
+        accepted = self.run(jobs.finish(self.db, [AttemptOutcome(token, given, error=told, delay_s=delay)]))
         job_id = self.running.pop(token, None)
         assert (token in accepted) == (job_id is not None)
         if job_id is None:
@@ -405,7 +406,7 @@ MUTANTS = {
         [("perform leasehold.hurry_gates", "-- perform leasehold.hurry_gates")],
     ),
     "a cancel that does not find who waits at a gate": (
-        "functions/take_waiting.sql",
+        "functions/remove_waiting_job.sql",
         [("from leasehold.gated where job_id = p_job", "from leasehold.gated where job_id = p_job and false")],
     ),
     "a retry that forgets its gate": (

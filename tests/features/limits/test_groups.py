@@ -4,13 +4,13 @@ from uuid import UUID
 
 import pytest
 
+from leasehold.database.database import Database
 from leasehold.engine import jobs
-from leasehold.engine.database import Database
-from leasehold.engine.upkeep import promote
+from leasehold.engine.maintenance import dispatch_due_jobs
 from leasehold.errors import BadInput
-from leasehold.job import Grant, State
+from leasehold.job import ClaimedJob, State
 from tests.cell import Cell
-from tests.sql.test_life import end, register
+from tests.engine.test_life import end, register
 
 
 @pytest.fixture
@@ -23,11 +23,11 @@ async def ask(db: Database, cell: Cell, count: int = 1, group: str = "g", **opti
     return [job.job_id for job in made]
 
 
-async def claim(db: Database, worker: UUID, n: int = 10) -> list[Grant]:
+async def claim(db: Database, worker: UUID, n: int = 10) -> list[ClaimedJob]:
     return await jobs.claim(db, worker, ["default"], n)
 
 
-def ids(grants: list[Grant]) -> list[UUID]:
+def ids(grants: list[ClaimedJob]) -> list[UUID]:
     return [grant.job_id for grant in grants]
 
 
@@ -84,7 +84,7 @@ async def test_a_job_keeps_its_place_between_its_attempts(cell: Cell, worker_db:
     await end(worker_db, grant, "errored")
     assert await claim(worker_db, worker) == []
     await cell.pass_time(10)
-    await promote(worker_db)
+    await dispatch_due_jobs(worker_db)
     [again] = await claim(worker_db, worker)
     assert (again.job_id, again.attempt) == (first, 2)
     await end(worker_db, again)
@@ -106,7 +106,7 @@ async def test_a_group_that_holds_waits_for_a_person(cell: Cell, worker_db: Data
     assert await claim(worker_db, worker) == []
     assert [one.reason for one in await jobs.explain(worker_db, cell.tenant_a, second)][-1] == "group"
     await jobs.retry(worker_db, cell.tenant_a, first, None)
-    await promote(worker_db)
+    await dispatch_due_jobs(worker_db)
     [again] = await claim(worker_db, worker)
     assert again.job_id == first
     await end(worker_db, again)
@@ -136,7 +136,7 @@ async def test_one_moved_to_later_lets_the_others_go_and_lines_up_again(
     [grant] = await claim(worker_db, worker)
     assert grant.job_id == second
     await cell.pass_time(10 * 366 * 86400)
-    await promote(worker_db)
+    await dispatch_due_jobs(worker_db)
     assert await state(worker_db, cell, first) is State.BLOCKED
     await end(worker_db, grant)
     [grant] = await claim(worker_db, worker)
@@ -151,7 +151,7 @@ async def test_a_delayed_job_lines_up_when_its_time_has_come(cell: Cell, worker_
     [grant] = await claim(worker_db, worker)
     assert grant.job_id == now
     await cell.pass_time(61)
-    await promote(worker_db)
+    await dispatch_due_jobs(worker_db)
     assert await claim(worker_db, worker) == []
     await end(worker_db, grant)
     assert ids(await claim(worker_db, worker)) == [later]

@@ -14,10 +14,10 @@ import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, initialize, invariant, multiple, precondition, rule
 
-from leasehold.engine import jobs, upkeep
-from leasehold.job import Ended, State
+from leasehold.engine import jobs, maintenance
+from leasehold.job import AttemptOutcome, State
 from tests.cell import Cluster
-from tests.sql.test_life import register
+from tests.engine.test_life import register
 from tests.stateful import Machine, finds, on_a_database, play
 
 T = TypeVar("T")
@@ -143,7 +143,7 @@ class Groups(Machine):
     def pass_time(self, seconds: int) -> None:
         self.now += seconds
         self.change(f"update leasehold_test.clock set offset_s = offset_s + {seconds}")
-        self.run(upkeep.promote(self.db))
+        self.run(maintenance.dispatch_due_jobs(self.db))
         due = [(job.due, job_id) for job_id, job in self.jobs.items() if job.state is State.SCHEDULED]
         for at, job_id in sorted(due):
             if at[0] <= self.now:
@@ -151,8 +151,8 @@ class Groups(Machine):
 
     @rule()
     def sweep(self) -> None:
-        lanes = self.run(upkeep.list_lanes(self.db))
-        self.run(upkeep.sweep(self.db, lanes, [0] * len(lanes), [None] * len(lanes)))
+        lanes = self.run(maintenance.list_lanes(self.db))
+        self.run(maintenance.advance_lane_floor(self.db, lanes, [0] * len(lanes), [None] * len(lanes)))
 
     # -- the model --------------------------------------------------------------------------------------------------
 
@@ -223,7 +223,9 @@ class Groups(Machine):
 
     def _finish(self, token: int, outcome: str) -> None:
         accepted = self.run(
-            jobs.finish(self.db, [Ended(token=token, outcome=outcome, delay_s=200 if outcome == "errored" else None)])
+            jobs.finish(
+                self.db, [AttemptOutcome(token=token, outcome=outcome, delay_s=200 if outcome == "errored" else None)]
+            )
         )
         job_id = self.running.pop(token, None)
         assert (token in accepted) == (job_id is not None)
@@ -301,7 +303,7 @@ MUTANTS = {
         [("    perform leasehold.leave_groups(v_bound, '{}');\n", "")],
     ),
     "a cancel that keeps the place": (
-        "functions/take_waiting.sql",
+        "functions/remove_waiting_job.sql",
         [("if v_taken.bound then", "if false then")],
     ),
     "a retry that forgets its group": (

@@ -2,12 +2,12 @@
 
 from itertools import pairwise
 
-from leasehold.app import Leasehold
-from leasehold.context import Context
-from leasehold.engine.database import Database
-from leasehold.engine.gates import Gates
+from leasehold.database.database import Database
+from leasehold.features.limits.store import Gates
 from leasehold.job import State
-from leasehold.outcomes import Retry
+from leasehold.program.app import Leasehold
+from leasehold.program.context import Context
+from leasehold.program.outcomes import Retry
 from tests.cell import Cell
 from tests.waiting import eventually
 from tests.worker.running import Shop, running

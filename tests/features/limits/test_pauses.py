@@ -7,12 +7,13 @@ from uuid import UUID
 
 import pytest
 
-from leasehold.engine import jobs, tenants, upkeep
-from leasehold.engine.database import Database, Role
+from leasehold.database.database import Database, Role
+from leasehold.engine import jobs, maintenance
 from leasehold.errors import BadInput, NotFound
-from leasehold.job import Grant, Limit, State
+from leasehold.features.tenants import store as tenants
+from leasehold.job import ClaimedJob, Limit, State
 from tests.cell import Cell
-from tests.sql.test_life import end, register
+from tests.engine.test_life import end, register
 
 
 @pytest.fixture
@@ -30,8 +31,8 @@ async def ask(db: Database, tenant: UUID, count: int, kind: str = "t.work", **op
     return [made.job_id for made in await jobs.enqueue(db, tenant, kind, ["{}"] * count, options)]
 
 
-async def claim(db: Database, worker: UUID, n: int = 20) -> list[Grant]:
-    await upkeep.unpark(db)
+async def claim(db: Database, worker: UUID, n: int = 20) -> list[ClaimedJob]:
+    await maintenance.unpark(db)
     return await jobs.claim(db, worker, ["default", "mail"], n)
 
 

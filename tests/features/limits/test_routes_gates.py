@@ -3,7 +3,7 @@
 import httpx
 import pytest
 
-from tests.api.conftest import Keys, problem
+from tests.http.conftest import Keys, problem
 
 HOST = "/v1/gates/host:example.com"
 STRIPE = {"rate": 10, "per_s": 60, "burst": 2, "failures": 5}

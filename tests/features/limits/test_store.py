@@ -7,12 +7,13 @@ from itertools import accumulate
 
 import pytest
 
-from leasehold.engine import jobs, tenants, upkeep
-from leasehold.engine.database import Database, Role
+from leasehold.database.database import Database, Role
+from leasehold.engine import jobs, maintenance
 from leasehold.errors import BadInput, QuotaExceeded
-from leasehold.job import Ended, State
+from leasehold.features.tenants import store as tenants
+from leasehold.job import AttemptOutcome, State
 from tests.cell import Cell
-from tests.sql.test_life import end, enqueue, register
+from tests.engine.test_life import end, enqueue, register
 from tests.waiting import PATIENCE_SECONDS
 
 
@@ -66,7 +67,7 @@ async def test_upkeep_brings_back_what_a_missed_bell_left(limited: Cell, worker_
     await enqueue(worker_db, cell.tenant_a, 5)
     await jobs.claim(worker_db, worker, ["default"], 5)
     await cell.change("delete from leasehold.lease")  # as if the three had ended and their bells had been missed
-    assert await upkeep.unpark(worker_db) == 2
+    assert await maintenance.unpark(worker_db) == 2
     assert len(await jobs.claim(worker_db, worker, ["default"], 5)) == 2
 
 
@@ -86,7 +87,7 @@ async def test_the_limit_is_exact_with_many_claimers(limited: Cell, seed: int) -
                 ended = [await end(db, grant, "succeeded") for grant in grants]
                 done += sum(ended)
                 if not grants:
-                    await upkeep.unpark(db)
+                    await maintenance.unpark(db)
 
         async with asyncio.timeout(PATIENCE_SECONDS):
             await asyncio.gather(*(work() for _ in range(6)))
@@ -108,12 +109,12 @@ async def test_many_exchanges_at_once_pass_no_limit_at_any_instant_and_never_dea
             await enqueue(db, tenant, 150)
 
         async def work() -> None:
-            ended: list[Ended] = []
+            ended: list[AttemptOutcome] = []
             idle = 0
             while ended or idle < 20:
                 refused, grants = await jobs.exchange(db, worker, ["default"], dice.choice((1, 4, 20)), ended)
                 assert not refused
-                ended = [Ended(token=grant.token, outcome="succeeded") for grant in grants]
+                ended = [AttemptOutcome(token=grant.token, outcome="succeeded") for grant in grants]
                 idle = 0 if grants else idle + 1
                 await asyncio.sleep(dice.choice((0, 0.002)))  # an attempt takes its time
 
@@ -132,12 +133,12 @@ async def test_a_tenant_over_its_quota_is_refused_until_it_is_below(cell: Cell, 
         await tenants.set_tenant(operator, cell.tenant_a, max_queued=10)
         worker = await register(worker_db)
         await enqueue(worker_db, cell.tenant_a, 11)
-        assert await upkeep.count_waiting(worker_db) == 1
+        assert await maintenance.refresh_waiting_counts(worker_db) == 1
         with pytest.raises(QuotaExceeded, match="11 jobs waiting, its quota is 10"):
             await enqueue(worker_db, cell.tenant_a)
         await enqueue(worker_db, cell.tenant_b, 11)
         await jobs.claim(worker_db, worker, ["default"], 22)
-        assert await upkeep.count_waiting(worker_db) == 0
+        assert await maintenance.refresh_waiting_counts(worker_db) == 0
         await enqueue(worker_db, cell.tenant_a)
         with pytest.raises(BadInput):
             await tenants.set_tenant(operator, cell.tenant_a, weight=0)

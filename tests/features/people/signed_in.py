@@ -7,15 +7,16 @@ from uuid import UUID
 
 import httpx
 
-from leasehold import keys
-from leasehold.api import Services, create_app
-from leasehold.api.bearer import Named, make_token
-from leasehold.engine import people
-from leasehold.engine.database import Role
-from leasehold.engine.people import BROWSER, REFRESH, Person, Vouched
-from leasehold.keys import Key, Peppers
-from tests.api.conftest import PEPPER
+from leasehold.database.database import Role
+from leasehold.features.api_keys import format as keys
+from leasehold.features.api_keys.format import Key, Peppers
+from leasehold.features.people import store as people
+from leasehold.features.people.jwt import Named, make_token
+from leasehold.features.people.model import Person, Vouched
+from leasehold.features.people.store import BROWSER, REFRESH
+from leasehold.http.app import Services, create_app
 from tests.cell import Cell
+from tests.http.conftest import PEPPER
 
 ORIGIN = "http://127.0.0.1:8080"
 COOKIE = "leasehold_session_8080"

@@ -5,15 +5,16 @@ from itertools import pairwise
 
 import pytest
 
-from leasehold import keys
-from leasehold.api import Services, open_services
-from leasehold.api.auth import ROLES
-from leasehold.engine import people
-from leasehold.engine.database import Role
-from leasehold.keys import Peppers
-from tests.api.conftest import PEPPER, Keys, bearer, client_of, problem, settings_of
-from tests.api.people import COOKIE, ORIGIN, armed, browser, invite, member, page, signed_in
+from leasehold.database.database import Role
+from leasehold.features.api_keys import format as keys
+from leasehold.features.api_keys.format import Peppers
+from leasehold.features.people import store as people
+from leasehold.features.people.model import Vouched
+from leasehold.http.app import Services, open_services
+from leasehold.http.auth import ROLES
 from tests.cell import Cell
+from tests.features.people.signed_in import COOKIE, ORIGIN, armed, browser, invite, member, page, signed_in
+from tests.http.conftest import PEPPER, Keys, bearer, client_of, problem, settings_of
 
 
 async def link_of(cell: Cell, *, tenant: str = "a") -> str:
@@ -89,7 +90,7 @@ async def test_junk_is_no_login_link_and_never_reaches_the_database(
         raise AssertionError(args)
 
     link = (await link_of(cell)).partition("=")[2]
-    monkeypatch.setattr("leasehold.engine.database.Database.call", fail)
+    monkeypatch.setattr("leasehold.database.database.Database.call", fail)
     async with browser(services) as client:
         for text in ("", "x", link[:-1], link.replace("login", "logon"), keys.make("session").text):
             assert (await client.get("/login", params={"token": text})).status_code == 403
@@ -277,7 +278,7 @@ async def test_a_server_without_the_operator_s_login_lets_nobody_in_as_operator(
     await invite(cell, None, "staff@example.com")
     token = keys.make(people.BROWSER)
     async with cell.database(Role.API, connections=1) as db:
-        who = people.Vouched(issuer="i", subject="s", email="staff@example.com", name="")
+        who = Vouched(issuer="i", subject="s", email="staff@example.com", name="")
         person = await people.sign_in_person(db, who, token, Peppers([PEPPER]), signup=False, seconds=60)
     assert person
     assert person.is_operator

@@ -8,21 +8,21 @@ from typing import Any
 import httpx
 import pytest
 
-from leasehold.api import Services, bare_app
-from leasehold.api.auth import ROLES
-from leasehold.api.openapi import document
-from leasehold.api.route import SCOPES
-from leasehold.engine.database import Role
+from leasehold.database.database import Role
+from leasehold.http.app import Services
+from leasehold.http.auth import ROLES
+from leasehold.http.route import SCOPES
 from leasehold.postgres import Home
 from leasehold.redact import MASK
-from tests.api.conftest import PEPPER, Hand, Keys, client_of, problem
-from tests.api.people import browser, invite, member, page, signed_in
 from tests.cell import Cell
 from tests.cli.program import leasehold
+from tests.features.people.signed_in import browser, invite, member, page, signed_in
+from tests.http.conftest import PEPPER, Hand, Keys, client_of, problem
+from tests.http.documents import CORE
 
 OPERATIONS = [
     (method, path, frozenset(operation[SCOPES]))
-    for path, item in document(bare_app())["paths"].items()
+    for path, item in CORE["paths"].items()
     for method, operation in item.items()
     if SCOPES in operation and path != "/v1/auth/logout"
 ]
@@ -93,15 +93,23 @@ async def test_a_viewer_sees_how_work_goes_and_not_what_it_is_about(
     async with client_of(services, key.a) as program:
         job = (await program.post("/v1/jobs", json={"kind": "t.work", "payload": {"card": "4111"}})).headers["location"]
         await program.put("/v1/schedules/s", json={"kind": "t.work", "payload": {"card": "4111"}, "every_s": 60})
+        ask = {"kind": "flow.approval", "name": "ask", "payload": {"message": "4111"}}
+        assert (await program.post("/v1/flows", json={"name": "f", "steps": [ask]})).status_code == 202
     await hand.end(await hand.claim(), result='{"iban": "DE02"}')
     async with browser(services, token) as viewer, browser(services, more) as colleague:
-        for place in (job, f"{job}/result", "/v1/schedules/s", "/v1/schedules", "/v1/jobs"):
+        lists = ("/v1/schedules", "/v1/jobs", "/v1/approvals", "/v1/events", "/v1/flows")
+        for place in (job, f"{job}/result", f"{job}/events", "/v1/schedules/s", *lists):
             seen = await viewer.get(place)
-            assert seen.status_code == 200
+            assert seen.status_code == 200, place
             assert not {"4111", "DE02"} & set(re.findall(r"\w+", seen.text)), place
         assert (await viewer.get(job)).json()["payload"] == MASK
         assert (await colleague.get(job)).json()["payload"] == {"card": "4111"}
         assert (await colleague.get(f"{job}/result")).json() == {"iban": "DE02"}
+        [waits] = (await colleague.get("/v1/approvals")).json()["data"]
+        assert waits["payload"] == {"message": "4111"}
+        assert [one["payload"] for one in (await viewer.get("/v1/approvals")).json()["data"]] == [MASK]
+        told = (await viewer.get("/v1/me")).json()["person"]
+        assert told.keys() == {"person_id", "email", "name", "is_operator", "created_at", "signed_in_at"}
 
 
 async def test_an_owner_invites_and_the_invited_join_change_and_leave(services: Services, cell: Cell) -> None:

@@ -11,11 +11,11 @@ from urllib.parse import parse_qs, urlsplit
 import httpx
 import pytest
 
-from leasehold.api import Services, open_services
+from leasehold.http.app import Services, open_services
 from leasehold.settings import Settings
-from tests.api import people
-from tests.api.conftest import problem, settings_of
-from tests.api.issuer import (
+from tests.cell import Cell
+from tests.features.people import signed_in
+from tests.features.people.issuer import (
     CLIENT_ID,
     CLIENT_SECRET,
     EC,
@@ -27,15 +27,15 @@ from tests.api.issuer import (
     secret_signer,
     signer,
 )
-from tests.api.people import armed, invite
-from tests.cell import Cell
+from tests.features.people.signed_in import armed, invite
+from tests.http.conftest import problem, settings_of
 
 ORIGIN = "https://jobs.example.com"
 COOKIE = "__Host-leasehold_login"
 
 
 def browser(server: Services) -> httpx.AsyncClient:
-    return people.browser(server, origin=ORIGIN)
+    return signed_in.browser(server, origin=ORIGIN)
 
 
 @pytest.fixture
@@ -186,12 +186,12 @@ async def test_the_first_person_of_a_fresh_installation_on_this_machine_runs_it_
     cell: Cell, issuer: FakeIssuer
 ) -> None:
     async with open_services(trusting(cell, issuer, public_url=None), loopback=True) as server:
-        async with people.browser(server) as client:
+        async with signed_in.browser(server) as client:
             assert (await through(client)).status_code == 303
             assert (await client.get("/v1/me")).json()["is_operator"] is True
             assert (await client.get("/v1/tenants")).status_code == 200
         issuer.claims |= {"sub": "eve", "email": "eve@example.com"}
-        async with people.browser(server) as client:
+        async with signed_in.browser(server) as client:
             refused(await through(client), 403)
 
 
@@ -258,7 +258,7 @@ async def test_a_person_who_says_no_at_the_issuer_is_not_signed_in(server: Servi
 
 
 async def test_a_server_without_an_issuer_says_so(services: Services) -> None:
-    async with people.browser(services) as client:
+    async with signed_in.browser(services) as client:
         refused(await client.get("/login/oidc"), 403)
         refused(await client.get("/login/callback?code=c&state=s"), 403)
         assert "people link" in (await client.get("/login")).text
@@ -366,7 +366,7 @@ async def test_the_issuer_s_keys_are_kept_and_a_new_one_is_asked_for_rarely(
         issuer.keys, issuer.sign = [RSA_NEXT], signer(RSA_NEXT, "RS256")
         assert [await sign_in() for _ in range(20)] == [401] * 20, "junk cannot make us ask again and again"
         assert issuer.asked["/keys"] == 1
-        monkeypatch.setattr("leasehold.api.oidc._RENEW_SECONDS", 0)
+        monkeypatch.setattr("leasehold.features.people.oidc._RENEW_SECONDS", 0)
         assert await sign_in() == 200
         assert issuer.asked["/keys"] == 2
 
@@ -384,15 +384,15 @@ async def test_an_issuer_that_is_away_is_told_apart_from_a_bad_token(
             assert problem(answer, 503, "unavailable")["retry_after"] == 5
         assert issuer.asked["/.well-known/openid-configuration"] == 1
         issuer.is_away = False
-        monkeypatch.setattr("leasehold.api.oidc._FAILED_SECONDS", 0)
+        monkeypatch.setattr("leasehold.features.people.oidc._FAILED_SECONDS", 0)
         assert (await through(client)).status_code == 303
 
 
 async def test_a_discovery_document_that_is_not_the_issuer_s_is_not_used(
     server: Services, issuer: FakeIssuer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("leasehold.api.oidc._FAILED_SECONDS", 0)
-    monkeypatch.setattr("leasehold.api.oidc._FRESH_SECONDS", 0)
+    monkeypatch.setattr("leasehold.features.people.oidc._FAILED_SECONDS", 0)
+    monkeypatch.setattr("leasehold.features.people.oidc._FRESH_SECONDS", 0)
     documents: list[dict[str, Any]] = [
         {"issuer": "https://evil.example"},
         {"authorization_endpoint": None},

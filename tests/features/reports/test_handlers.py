@@ -15,17 +15,18 @@ import httpx
 import pytest
 
 from leasehold import Context, Fail, Leasehold
-from leasehold.api import Services
-from leasehold.connectors import report
-from leasehold.engine import jobs, reports, upkeep
-from leasehold.engine.bodies import Bodies
-from leasehold.engine.database import Database, Role
+from leasehold.database.database import Database, Role
+from leasehold.engine import jobs, maintenance
+from leasehold.features.blobs.store import Bodies
+from leasehold.features.reports import handlers as report
+from leasehold.features.reports import store as reports
+from leasehold.features.reports.chart import bars
+from leasehold.http.app import Services
 from leasehold.job import Job
-from leasehold.reports.chart import bars
-from leasehold.secrets import Keys
-from tests.api.conftest import SECRET_KEY, client_of, make_key, settings_of
+from leasehold.sealing import Keys
 from tests.cell import Cell
-from tests.outside.hooks import hooks_to, receiving, working
+from tests.features.webhooks.hooks import hooks_to, receiving, working
+from tests.http.conftest import SECRET_KEY, client_of, make_key, settings_of
 from tests.waiting import eventually
 from tests.worker.running import FAST, Shop, running
 
@@ -93,7 +94,7 @@ async def test_a_report_of_many_pages_is_whole(cell: Cell, worker_db: Database, 
 async def test_the_period_is_kept(cell: Cell, worker_db: Database, shop: Shop) -> None:
     [old] = await shop.enqueue_many("t.other", ["x"])
     await cell.pass_time(3 * 86400)
-    await upkeep.make_partitions(worker_db)
+    await maintenance.make_partitions(worker_db)
     [new] = await shop.enqueue_many("t.other", ["x"])
     async with running(cell, app, FAST):
         recent = await made(cell, worker_db, shop, report="jobs", format="csv", kind="t.other", days=1)
@@ -107,7 +108,7 @@ async def test_activity_as_a_page_with_a_chart(cell: Cell, worker_db: Database, 
         for how in ("works", "works", "fails"):
             await shop.run("t.work", how)
         await cell.pass_time(120)
-        await upkeep.roll_up(worker_db)
+        await maintenance.roll_up_job_counts(worker_db)
         text = await made(cell, worker_db, shop, report="activity", kind="t.work")
     [svg] = re.findall(r"<svg.*?</svg>", text)
     ElementTree.fromstring(svg)
@@ -190,8 +191,8 @@ async def test_a_report_goes_when_its_days_are_over(cell: Cell, worker_db: Datab
         await shop.run("report.generate", {"report": "jobs", "keep_days": 2})
     assert len(await cell.look("select * from leasehold.report")) == 1
     await cell.pass_time(3 * 86400)
-    await worker_db.call("purge_outside")
-    await upkeep.purge(worker_db, history_days=90, result_days=7)
+    await worker_db.call("purge_fetch_cache")
+    await maintenance.purge(worker_db, history_days=90, result_days=7)
     assert await cell.look("select * from leasehold.report") == []
     assert await cell.look("select * from leasehold.body") == []
 
@@ -209,7 +210,7 @@ def test_every_bar_fits_into_its_chart(highest: float) -> None:
 
 @pytest.fixture
 async def services(cell: Cell) -> Any:
-    from leasehold.api import open_services
+    from leasehold.http.app import open_services
 
     async with open_services(settings_of(cell, public_url="https://jobs.example.com/"), loopback=True) as opened:
         yield opened

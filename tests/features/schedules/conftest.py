@@ -1,7 +1,7 @@
 import pytest
 
-from leasehold.client import Backend, Client
-from leasehold.engine.database import Database
+from leasehold.database.database import Database
+from leasehold.program.client import Backend, Client
 from leasehold.settings import Settings
 from tests.cell import Cell
 

@@ -3,10 +3,10 @@
 from datetime import UTC, datetime
 from typing import Any
 
-from leasehold.client import Client
-from leasehold.engine import jobs, workers
-from leasehold.engine.database import Database
-from leasehold.job import Ended, Job
+from leasehold.database.database import Database
+from leasehold.engine import jobs, leases
+from leasehold.job import AttemptOutcome, Job
+from leasehold.program.client import Client
 from tests.cell import Cell
 
 
@@ -31,10 +31,10 @@ async def outcomes(client: Client, name: str) -> list[tuple[str, str]]:
 
 async def end_all(db: Database, outcome: str = "succeeded") -> int:
     """Claim and end what is queued, as a worker would."""
-    worker = await workers.register_worker(
+    worker = await leases.register_worker(
         db, name="w", version="0", queues=["default"], kinds={}, slots=1000, lease_s=60.0
     )
     grants = await jobs.claim(db, worker, ["default"], 1000)
-    ended: list[Any] = [Ended(token=grant.token, outcome=outcome) for grant in grants]
+    ended: list[Any] = [AttemptOutcome(token=grant.token, outcome=outcome) for grant in grants]
     await jobs.finish(db, ended)
     return len(grants)

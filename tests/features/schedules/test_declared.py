@@ -10,16 +10,15 @@ import pytest
 from pydantic import BaseModel
 
 from leasehold import Leasehold
-from leasehold.client import Client
-from leasehold.engine import schedules
-from leasehold.engine.database import Database
+from leasehold.database.database import Database
 from leasehold.errors import BadInput
-from leasehold.packs import Pack
-from leasehold.schedules import Schedule
+from leasehold.features.schedules import store as schedules
+from leasehold.features.schedules.declared import declare
+from leasehold.features.schedules.timing import Schedule
+from leasehold.program.client import Client
 from leasehold.settings import Settings
-from leasehold.worker.schedules import declare
 from tests.cell import Cell
-from tests.schedules.steps import set_clock
+from tests.features.schedules.steps import set_clock
 
 NIGHTLY = Schedule(name="nightly", kind="t.work", cron="0 3 * * *", payload={"n": 1})
 
@@ -177,10 +176,3 @@ def test_a_name_stands_for_one_schedule_of_a_tenant() -> None:
         app.schedule("nightly", "shop.report", every=60, tenant="a")
     with pytest.raises(BadInput, match="five fields"):
         app.schedule("other", "shop.report", cron="daily")
-
-
-def test_the_schedules_of_a_pack_are_those_of_its_app() -> None:
-    pack = Pack(name="shop", schedules=[Schedule(name="nightly", kind="shop.report", cron="@daily")])
-    everything = Leasehold()
-    everything.include(pack.app)
-    assert [schedule.name for schedule in everything.schedules] == ["nightly"]

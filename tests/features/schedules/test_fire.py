@@ -7,15 +7,17 @@ from uuid import UUID
 
 import pytest
 
-from leasehold.client import Client
-from leasehold.engine import jobs, schedules, workers
-from leasehold.engine.database import Database
-from leasehold.engine.schedules import Due, fire_due
-from leasehold.engine.upkeep import count_waiting
+from leasehold.database.database import Database
+from leasehold.engine import jobs, leases
+from leasehold.engine.maintenance import refresh_waiting_counts
 from leasehold.errors import BadInput, Conflict, NotFound
-from leasehold.job import Ended, State
+from leasehold.features.schedules import store as schedules
+from leasehold.features.schedules.model import Due
+from leasehold.features.schedules.store import fire_due
+from leasehold.job import AttemptOutcome, State
+from leasehold.program.client import Client
 from tests.cell import Cell
-from tests.schedules.steps import end_all, made, outcomes, set_clock
+from tests.features.schedules.steps import end_all, made, outcomes, set_clock
 
 NOON = datetime(2027, 6, 1, 12, 0, 10, tzinfo=UTC)
 
@@ -38,7 +40,7 @@ async def test_a_tick_makes_one_job_with_the_schedules_payload_and_options(
     assert job.run_at == info.next_at
     info = await client.schedules.get("hourly")
     assert (info.last_at, info.last_job) == (job.run_at, job.job_id)
-    assert info.next_runs(3) == [datetime(2027, 6, 1, hour, tzinfo=UTC) for hour in (14, 15, 16)]
+    assert info.timing.following(info.next_at, 3) == [datetime(2027, 6, 1, hour, tzinfo=UTC) for hour in (14, 15, 16)]
 
 
 async def test_looking_for_due_schedules_takes_no_transaction_id_and_walks_the_index(
@@ -217,14 +219,14 @@ async def test_cancel_old_cancels_what_waits_and_asks_what_runs_to_stop(
     assert (first.state, second.state) == (State.CANCELED, State.QUEUED)
     assert first.error
     assert first.error["message"] == "schedule hourly: its next run has come"
-    worker = await workers.register_worker(
+    worker = await leases.register_worker(
         worker_db, name="w", version="0", queues=["default"], kinds={}, slots=9, lease_s=9999.0
     )
     [grant] = await jobs.claim(worker_db, worker, ["default"], 9)
     await cell.pass_time(3600)
     await fire_due(worker_db)
     assert (await client.get(second.job_id)).cancel_requested
-    assert await jobs.finish(worker_db, [Ended(token=grant.token, outcome="canceled")]) == {grant.token}
+    assert await jobs.finish(worker_db, [AttemptOutcome(token=grant.token, outcome="canceled")]) == {grant.token}
     assert [job.state for job in await made(client, "hourly")] == [State.CANCELED, State.CANCELED, State.QUEUED]
 
 
@@ -239,7 +241,7 @@ async def test_a_job_that_cannot_be_made_is_refused_with_the_reason_and_the_sche
     assert await fire_due(worker_db) == 0
     [tick] = await client.schedules.ticks("hourly")
     assert (tick.outcome, tick.detail) == ("refused", "tenant a has 100001 jobs waiting, its quota is 100000")
-    assert await count_waiting(worker_db) == 0
+    assert await refresh_waiting_counts(worker_db) == 0
     await cell.pass_time(3600)
     assert await fire_due(worker_db) == 2
 
@@ -291,7 +293,7 @@ async def test_a_schedule_that_ticks_once_waits_for_its_resume_and_then_is_done(
     await client.schedules.resume("once")
     assert await fire_due(worker_db) == 1
     info = await client.schedules.get("once")
-    assert (info.next_at, info.next_runs()) == (None, [])
+    assert (info.next_at, info.next_runs) == (None, [])
     await end_all(worker_db)
     await client.schedules.pause("once")
     assert (await client.schedules.resume("once")).next_at is None

@@ -8,12 +8,13 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from leasehold.client import Client
-from leasehold.engine import schedules
-from leasehold.engine.database import Database, Role
-from leasehold.engine.schedules import Due, fire_due
+from leasehold.database.database import Database, Role
+from leasehold.features.schedules import store as schedules
+from leasehold.features.schedules.model import Due
+from leasehold.features.schedules.store import fire_due
+from leasehold.program.client import Client
 from tests.cell import Cell
-from tests.schedules.steps import made, set_clock
+from tests.features.schedules.steps import made, set_clock
 
 STEP = 300
 MINUTE = timedelta(minutes=1)

@@ -7,9 +7,9 @@ from typing import Any
 import httpx
 import pytest
 
-from leasehold.engine.schedules import fire_due
-from tests.api.conftest import Hand, Keys, problem
+from leasehold.features.schedules.store import fire_due
 from tests.cell import Cell
+from tests.http.conftest import Hand, Keys, problem
 
 HOURLY = {"kind": "t.work", "cron": "0 * * * *"}
 

@@ -14,14 +14,14 @@ import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, invariant, rule
 
-from leasehold.client import Backend, Client
-from leasehold.engine import schedules
-from leasehold.engine.database import Role
-from leasehold.engine.schedules import Due
+from leasehold.database.database import Role
 from leasehold.errors import BadInput, Conflict
+from leasehold.features.schedules import store as schedules
+from leasehold.features.schedules.model import Due
+from leasehold.program.client import Backend, Client
 from leasehold.settings import Settings
 from tests.cell import Cluster
-from tests.schedules.steps import end_all
+from tests.features.schedules.steps import end_all
 from tests.stateful import Machine, finds, on_a_database, play
 
 T = TypeVar("T")
@@ -282,7 +282,11 @@ MUTANTS = {
     "a caller whose tick is not the next one": ("fire_schedule.sql", "and s.next_at = p_ticks[1]", ""),
     "a caller that computed from another revision": ("fire_schedule.sql", "and s.revision = p_revision", ""),
     "a late tick that counts as on time": ("fire_schedule.sql", "interval '1 minute'", "interval '1 day'"),
-    "an overlap that is not looked at": ("make_scheduled.sql", "if v_live and p_schedule.overlap = 'skip'", "if false"),
+    "an overlap that is not looked at": (
+        "insert_scheduled_job.sql",
+        "if v_live and p_schedule.overlap = 'skip'",
+        "if false",
+    ),
     "an edit of the payload that drops a due tick": ("write_schedule.sql", "p_next_at := p_old.next_at;", "null;"),
 }
 

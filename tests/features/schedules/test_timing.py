@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from leasehold.errors import BadInput
-from leasehold.schedules import ALIASES, Schedule, Timing
+from leasehold.features.schedules.timing import ALIASES, Schedule, Timing
 
 ZONES = ["UTC", "Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Asia/Kathmandu", "America/Sao_Paulo"]
 LINES = [

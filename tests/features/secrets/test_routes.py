@@ -5,12 +5,12 @@ from pathlib import Path
 import httpx
 import pytest
 
-from leasehold.api import Services, open_services
-from leasehold.engine import secrets
-from leasehold.engine.database import Database
-from leasehold.secrets import Keys as SealingKeys
-from tests.api.conftest import SECRET_KEY, Keys, client_of, make_key, problem, settings_of
+from leasehold.database.database import Database
+from leasehold.features.secrets import store as secrets
+from leasehold.http.app import Services, open_services
+from leasehold.sealing import Keys as SealingKeys
 from tests.cell import Cell
+from tests.http.conftest import SECRET_KEY, Keys, client_of, make_key, problem, settings_of
 
 VALUE = "sk_test_very_secret_value"
 

@@ -14,15 +14,15 @@ from uuid import UUID
 import pytest
 
 from leasehold import Context, Leasehold, log
-from leasehold.context import SyncContext
-from leasehold.engine import secrets
-from leasehold.engine.database import Database, Role
+from leasehold.database.database import Database, Role
 from leasehold.errors import BadInput, BadSetting, Conflict, LeaseholdError, NotFound
-from leasehold.secrets import Keys
+from leasehold.features.secrets import store as secrets
+from leasehold.program.context import SyncContext
+from leasehold.sealing import Keys
 from leasehold.settings import Settings
 from tests.cell import Cell
 from tests.cli.program import LEASEHOLD, environment
-from tests.outside.dump import dump
+from tests.features.secrets.dump import dump
 from tests.worker.running import FAST, Shop, running
 
 OLD, NEW = "an old key of at least 32 characters", "a new key of at least 32 characters!"
@@ -272,5 +272,5 @@ async def test_without_a_value_nothing_is_kept(cell: Cell) -> None:
 
 def test_python_finds_the_standard_library() -> None:
     """A module of ours has the name of one of Python's."""
-    program = "import leasehold.secrets, secrets; assert secrets.token_hex"
+    program = "import leasehold.features.secrets, secrets; assert secrets.token_hex"
     subprocess.run([sys.executable, "-c", program], check=True)

@@ -10,15 +10,15 @@ from typing import Any
 from uuid import UUID
 
 from leasehold import Leasehold
-from leasehold.connectors import webhook
-from leasehold.engine import webhooks
-from leasehold.engine.database import Database, Role
-from leasehold.engine.scope import Scope
-from leasehold.engine.webhooks import Delivery, Endpoint
-from leasehold.secrets import Keys
+from leasehold.database.actor import ActorTransaction
+from leasehold.database.database import Database, Role
+from leasehold.features.webhooks import handlers as webhook
+from leasehold.features.webhooks import store as webhooks
+from leasehold.features.webhooks.model import Delivery, Endpoint
+from leasehold.sealing import Keys
 from leasehold.settings import Settings
 from tests.cell import Cell
-from tests.net.world import page, serving
+from tests.fetch.world import page, serving
 from tests.waiting import eventually
 from tests.worker.running import FAST, running
 
@@ -118,7 +118,7 @@ class Hooks:
             return await webhooks.rotate_secret(scope, self.tenant, endpoint, KEYS, **options)
 
     def scope(self) -> Any:
-        return Scope.open(self.db, tenant=self.tenant, actor="test")
+        return ActorTransaction.open(self.db, tenant=self.tenant, actor="test")
 
     async def emit(self, n: int = 1, type_: str = "order.paid") -> list[str]:
         """The ids of so many new events."""

@@ -6,12 +6,13 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from leasehold import Context, Fail, Leasehold
-from leasehold.context import SyncContext
-from leasehold.engine import jobs, secrets
-from leasehold.engine.database import Database
-from leasehold.job import Ended
+from leasehold.database.database import Database
+from leasehold.engine import jobs
+from leasehold.features.secrets import store as secrets
+from leasehold.job import AttemptOutcome
+from leasehold.program.context import SyncContext
 from tests.cell import Cell
-from tests.outside.hooks import KEYS, Hooks, Receiver, hooks_to, receiving, working
+from tests.features.webhooks.hooks import KEYS, Hooks, Receiver, hooks_to, receiving, working
 from tests.worker.running import Shop
 
 app = Leasehold()
@@ -117,7 +118,7 @@ async def test_a_lost_lease_tells_nothing(cell: Cell, shop: Shop, worker_db: Dat
     async def slow(ctx: Context, _: dict[str, Any]) -> None:
         await ctx.emit("order.paid", "order", "1")
         [lease] = await cell.look(f"select token from leasehold.lease where job_id = '{ctx.job_id}'")
-        await jobs.finish(worker_db, [Ended(token=lease["token"], outcome="errored")])
+        await jobs.finish(worker_db, [AttemptOutcome(token=lease["token"], outcome="errored")])
 
     async with receiving() as receiver, hooks_to(cell, receiver) as hooks:
         await hooks.add(receiver, "order.*")

@@ -5,13 +5,14 @@ from uuid import UUID
 
 import pytest
 
-from leasehold.engine import webhooks, workers
-from leasehold.engine.database import Database
+from leasehold.database.database import Database
+from leasehold.engine import leases
 from leasehold.errors import BadInput
+from leasehold.features.webhooks import store as webhooks
 from leasehold.webhooks import BadSignature, verify
 from tests.cell import Cell
-from tests.net.world import page
-from tests.outside.hooks import Receiver, always, hooks_to, receiving, working
+from tests.features.webhooks.hooks import Receiver, always, hooks_to, receiving, working
+from tests.fetch.world import page
 from tests.waiting import eventually
 
 
@@ -140,7 +141,7 @@ async def test_an_endpoint_may_verify_with_a_public_key(cell: Cell) -> None:
 
 
 async def test_endpoints_that_have_not_answered_share_a_quarter_of_the_slots(cell: Cell, worker_db: Database) -> None:
-    await workers.register_worker(worker_db, name="w", version="0", queues=["default"], kinds={}, slots=8, lease_s=60.0)
+    await leases.register_worker(worker_db, name="w", version="0", queues=["default"], kinds={}, slots=8, lease_s=60.0)
     async with receiving() as receiver, hooks_to(cell, receiver) as hooks:
         for _ in range(4):
             await hooks.add(receiver)

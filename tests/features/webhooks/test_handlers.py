@@ -10,17 +10,17 @@ from uuid import UUID
 
 import pytest
 
-from leasehold.connectors.webhook_deliver import SCHEDULE, delay_s
-from leasehold.engine import webhooks
-from leasehold.engine.database import Database, Role
+from leasehold.database.database import Database, Role
 from leasehold.errors import BadInput, Conflict, FetchRefused, NotFound
-from leasehold.net.signature import PLAIN, STANDARD, TIMESTAMPED, Scheme
+from leasehold.features.webhooks import store as webhooks
+from leasehold.features.webhooks.handlers import SCHEDULE, delay_s
+from leasehold.features.webhooks.signature import PLAIN, STANDARD, TIMESTAMPED, Scheme
 from leasehold.webhooks import BadSignature, verify
 from tests.cell import Cell
-from tests.net.world import moved, page, serving
-from tests.outside.dump import dump
-from tests.outside.hooks import KEYS, Receiver, always, hooks_to, receiving, working
-from tests.outside.test_secrets import hidden
+from tests.features.secrets.dump import dump
+from tests.features.secrets.test_store import hidden
+from tests.features.webhooks.hooks import KEYS, Receiver, always, hooks_to, receiving, working
+from tests.fetch.world import moved, page, serving
 from tests.waiting import eventually
 
 
@@ -67,11 +67,10 @@ async def test_what_is_rolled_back_is_not_told(cell: Cell) -> None:
     async with receiving() as receiver, hooks_to(cell, receiver) as hooks:
         await hooks.add(receiver)
         with pytest.raises(RuntimeError, match="no"):
-            async with hooks.db.transaction(tenant=cell.tenant_a) as connection:
+            async with hooks.scope() as tx:
                 await webhooks.emit_event(
-                    hooks.db, cell.tenant_a, "order.paid", subject_type="order", subject_id="1", data={},
-                    connection=connection,
-                )  # fmt: skip
+                    tx, cell.tenant_a, "order.paid", subject_type="order", subject_id="1", data={}
+                )
                 raise RuntimeError("no")
         assert await hooks.deliveries() == []
         assert await cell.look("select * from leasehold.job") == []

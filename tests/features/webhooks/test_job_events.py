@@ -5,11 +5,12 @@ from typing import Any
 from uuid import UUID
 
 from leasehold import Context, Fail, Leasehold
-from leasehold.engine import jobs, webhooks, workers
-from leasehold.engine.database import Database
-from leasehold.job import Ended, Grant
+from leasehold.database.database import Database
+from leasehold.engine import jobs, leases
+from leasehold.features.webhooks import store as webhooks
+from leasehold.job import AttemptOutcome, ClaimedJob
 from tests.cell import Cell
-from tests.outside.hooks import Hooks, Receiver, hooks_to, receiving, working
+from tests.features.webhooks.hooks import Hooks, Receiver, hooks_to, receiving, working
 from tests.worker.running import Shop
 
 app = Leasehold()
@@ -63,18 +64,18 @@ class Ends:
 
     @classmethod
     async def of(cls, db: Database, cell: Cell) -> "Ends":
-        worker = await workers.register_worker(
+        worker = await leases.register_worker(
             db, name="w", version="0", queues=["default"], kinds={}, slots=10, lease_s=600.0
         )
         return cls(db, worker, cell)
 
-    async def grant(self, tenant: UUID | None = None) -> Grant:
+    async def grant(self, tenant: UUID | None = None) -> ClaimedJob:
         await jobs.enqueue(self._db, tenant or self._cell.tenant_a, "t.by_hand", ["{}"], {})
         [grant] = await jobs.claim(self._db, self._worker, ["default"], 1)
         return grant
 
-    async def finish(self, grant: Grant, connection: Any = None) -> None:
-        ended = Ended(token=grant.token, outcome="succeeded")
+    async def finish(self, grant: ClaimedJob, connection: Any = None) -> None:
+        ended = AttemptOutcome(token=grant.token, outcome="succeeded")
         assert await jobs.finish(self._db, [ended], connection=connection) == {grant.token}
 
     async def collect(self) -> list[str]:
@@ -156,13 +157,18 @@ async def test_deliveries_do_not_tell_of_themselves(cell: Cell, shop: Shop, work
 
 
 async def test_a_dump_that_was_loaded_elsewhere_goes_on_with_the_numbers_there(cell: Cell, worker_db: Database) -> None:
+    """Told is what was still to be told, and what ended there before the first look; once."""
     async with hooks_to(cell, somewhere()) as hooks:
         await subscribed(cell, hooks)
         ends = await Ends.of(worker_db, cell)
-        await ends.finish(await ends.grant())
-        await cell.change("update leasehold.outcome set xid = 4000000000")
-        await cell.change("update leasehold.collected set snapshot = '4000000001:4000000001:'")
-        assert await ends.collect() == []
-        after = await ends.grant()
-        await ends.finish(after)
-        assert await ends.collect() == [str(after.job_id)]
+        before, late, there, later = [await ends.grant() for _ in range(4)]
+        for grant, number in ((before, 4000000000), (late, 4000000010)):
+            await ends.finish(grant)
+            await cell.change(f"update leasehold.outcome set xid = {number} where job_id = '{grant.job_id}'")
+        await cell.change("update leasehold.collected set snapshot = '4000000005:4000000005:'")
+        await ends.finish(there)
+        news = Counter([str(late.job_id), str(there.job_id)])
+        assert Counter(await ends.collect()) == news
+        await ends.finish(later)
+        for _ in range(2):
+            assert Counter(await ends.collect()) == news + Counter([str(later.job_id)])

@@ -6,9 +6,9 @@ from uuid import uuid4
 import httpx
 import pytest
 
-from leasehold.api import Services, open_services
-from tests.api.conftest import Hand, Keys, client_of, make_key, problem, settings_of
+from leasehold.http.app import Services, open_services
 from tests.cell import Cell
+from tests.http.conftest import Hand, Keys, client_of, make_key, problem, settings_of
 
 HOOK = {"url": "https://example.com/hook", "events": ["job.*", "order.paid"]}
 TOKEN = "a token of the receiver"

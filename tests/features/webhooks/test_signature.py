@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from leasehold import webhooks
 from leasehold.errors import BadInput, BadSignature
-from leasehold.net.signature import PLAIN, SLACK, STANDARD, TIMESTAMPED, Scheme, sign
+from leasehold.features.webhooks.signature import PLAIN, SLACK, STANDARD, TIMESTAMPED, Scheme, sign
 
 NOW = 1_800_000_000
 BODY = b'{"type": "job.succeeded"}'

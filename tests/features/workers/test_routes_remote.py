@@ -11,14 +11,14 @@ from uuid import UUID
 import httpx
 import pytest
 
-from leasehold.api import Services
-from leasehold.engine import jobs, upkeep, workers
-from leasehold.engine import remote as engine
-from leasehold.engine.database import Database, Role
+from leasehold.database.database import Database, Role
+from leasehold.engine import jobs, leases, maintenance
 from leasehold.errors import WorkerLost
-from leasehold.job import Ended
-from tests.api.conftest import Hand, Keys, client_of, make_key, problem
+from leasehold.features.workers import store as engine
+from leasehold.http.app import Services
+from leasehold.job import AttemptOutcome
 from tests.cell import Cell
+from tests.http.conftest import Hand, Keys, client_of, make_key, problem
 from tests.waiting import PATIENCE_SECONDS, eventually
 
 
@@ -135,8 +135,8 @@ async def test_a_late_finish_is_refused_and_one_that_was_sent_twice_is_not(
     assert await far.end(one, result=2) == "recorded"
     assert await far.end(one, "failed") == "lease_lost", "it is not what was recorded"
     await cell.pass_time(61)
-    await workers.beat(worker_db, hand.worker)  # or it would be lost, too
-    assert await upkeep.reap(worker_db) == 1
+    await leases.heartbeat(worker_db, hand.worker)  # or it would be lost, too
+    assert await maintenance.rescue_silent_workers(worker_db) == 1
     again = await hand.claim()
     assert again.job_id == UUID(asked[1])
     [item] = await far.finish({"job_id": asked[1], "token": two["token"], "outcome": "succeeded", "result": "late"})
@@ -282,8 +282,8 @@ async def test_a_revoked_key_works_no_more_and_its_jobs_go_to_others(
         assert (await a.delete(f"/v1/keys/{key.key_id}")).status_code == 204
         problem(await http.post(f"{far.at}/beat", json={"held": [grant["token"]]}), 401, "unauthenticated")
     await cell.pass_time(61)
-    await workers.beat(worker_db, hand.worker)
-    await upkeep.reap(worker_db)
+    await leases.heartbeat(worker_db, hand.worker)
+    await maintenance.rescue_silent_workers(worker_db)
     assert (await hand.claim()).job_id == UUID(asked)
 
 
@@ -381,10 +381,10 @@ async def test_remote_workers_of_two_tenants_race_and_neither_ever_holds_another
 
     async def work_by_database() -> None:
         while sum(done.values()) < len(asked):
-            await upkeep.promote(worker_db)
-            await upkeep.unpark(worker_db)
+            await maintenance.dispatch_due_jobs(worker_db)
+            await maintenance.unpark(worker_db)
             for grant in await jobs.claim(worker_db, hand.worker, ["default"], 2):
-                await jobs.finish(worker_db, [Ended(token=grant.token, outcome="succeeded")])
+                await jobs.finish(worker_db, [AttemptOutcome(token=grant.token, outcome="succeeded")])
                 done[str(grant.job_id)] += 1
             await asyncio.sleep(0.005)
 

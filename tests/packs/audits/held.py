@@ -2,7 +2,7 @@
 
 import asyncio
 
-from tests.net.world import Site, page
+from tests.fetch.world import Site, page
 
 
 class Held(Site):

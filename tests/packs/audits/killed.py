@@ -20,16 +20,17 @@ from uuid import UUID
 
 import httpx
 
-from leasehold.engine import migrate
-from leasehold.engine.database import Role
-from leasehold.engine.tenants import create_queue
-from leasehold_packs.audits import pack
-from leasehold_packs.audits.starting import QUEUE
-from tests.api.conftest import PEPPER, bearer, make_key
+from leasehold.database import migrate
+from leasehold.database.database import Role
+from leasehold.features.tenants.store import create_queue
+from leasehold.plugins.discovery import files_of
+from leasehold_packs.audits import feature
+from leasehold_packs.audits.start_run import QUEUE
 from tests.cell import Cell
 from tests.cli.program import Program, started
 from tests.faults.conftest import Own, own_server
-from tests.net.world import Site, serving
+from tests.fetch.world import Site, serving
+from tests.http.conftest import PEPPER, bearer, make_key
 from tests.packs.audits.held import Held
 from tests.packs.audits.test_runs import document
 from tests.worker.running import ENVIRONMENT
@@ -147,7 +148,7 @@ async def compare(seed: int, *, workers: int, pages: int = 150) -> tuple[list[st
     kills = ["worker"] * workers + ["server", "postgres"]
     dice.shuffle(kills)
     async with own_server() as own, serving(Held({f"/{n}": document(f"Other {n}") for n in range(4)})) as other:
-        await migrate.migrate(own.cell.cluster.url(own.cell.name), packs=[pack.files])
+        await migrate.migrate(own.cell.cluster.url(own.cell.name), packs=[files_of(feature)])
         async with own.cell.database(Role.OPERATOR) as operator:
             await create_queue(operator, QUEUE)
         async with serving(site(seed, pages, f"http://127.0.0.1:{other}")) as port:

@@ -19,19 +19,20 @@ from html import unescape
 from typing import Any
 from uuid import UUID
 
-from leasehold.access import Access
-from leasehold.client import Backend
-from leasehold.engine import migrate
-from leasehold.engine.database import Role
-from leasehold.engine.tenants import create_queue
+from leasehold.database import migrate
+from leasehold.database.database import Role
+from leasehold.features.tenants.store import create_queue
+from leasehold.plugins.discovery import files_of
+from leasehold.program.access import Access
+from leasehold.program.client import Backend
 from leasehold.settings import Settings
-from leasehold_packs.audits import pack, requests
-from leasehold_packs.audits.options import Options
-from leasehold_packs.audits.starting import QUEUE
+from leasehold_packs.audits import feature, service, start_run
+from leasehold_packs.audits.model import Options
+from leasehold_packs.audits.start_run import QUEUE
 from tests.cell import Cell, apart
 from tests.cli.program import started
 from tests.corpora.data import CORPORA
-from tests.net.world import Site, moved, page, serving
+from tests.fetch.world import Site, moved, page, serving
 from tests.waiting import eventually
 from tests.worker.running import ENVIRONMENT
 
@@ -117,7 +118,7 @@ class Crew:
         """One run to its end, in which one worker is killed half-way."""
         async with self.access.transaction() as tx:
             url, options = f"{self.base}/index.html", Options(max_pages=max_pages)
-            asked = await requests.ask(tx, self.access.tenant_id, url, options, force=True)
+            asked = await start_run.ask(tx, self.access.tenant_id, url, options, force=True)
         if kill:
             await eventually(lambda: self._has(asked.run_id, PAGES // 2), what="half of the pages", seconds=600)
             os.kill(_child(self.nursery), signal.SIGKILL)
@@ -127,7 +128,7 @@ class Crew:
     async def compared(self, before: dict[str, Any], after: dict[str, Any]) -> tuple[set[Finding], set[Finding]]:
         """New and fixed. How long an answer took is nobody's doing."""
         async with self.access.transaction() as tx:
-            found = await requests.compare(tx, before["run_id"], after["run_id"])
+            found = await service.compare(tx, before["run_id"], after["run_id"])
         new, fixed = (
             {(one["check_id"], one["url"].removeprefix(self.base)) for one in found[name]} for name in ("new", "fixed")
         )
@@ -135,7 +136,7 @@ class Crew:
 
     async def _run(self, run_id: UUID) -> dict[str, Any]:
         async with self.access.transaction() as tx:
-            return await requests.get_run(tx, run_id)
+            return await service.get_run(tx, run_id)
 
     async def _has(self, run_id: UUID, pages: int) -> bool:
         return bool((await self._run(run_id))["urls"].get("fetched", 0) >= pages)
@@ -156,7 +157,7 @@ def _steady(found: set[Finding]) -> set[Finding]:
 
 @asynccontextmanager
 async def crew(cell: Cell, site: Site, *, workers: int = 4) -> AsyncIterator[Crew]:
-    await migrate.migrate(cell.cluster.url(cell.name), packs=[pack.files])
+    await migrate.migrate(cell.cluster.url(cell.name), packs=[files_of(feature)])
     async with cell.database(Role.OPERATOR, connections=1) as operator:
         await create_queue(operator, QUEUE)
     command = (sys.executable, "-m", "tests.faults.nursery", str(workers), "leasehold_packs.audits.handlers:app")

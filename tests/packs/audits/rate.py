@@ -13,12 +13,12 @@ import time
 
 import asyncpg
 
-from leasehold.engine.database import Role
-from leasehold.net.fetch import Fetcher
+from leasehold.database.database import Role
+from leasehold.fetch.fetcher import Fetcher
 from leasehold.settings import Settings
-from leasehold_packs.audits.visiting import AGENT, MAX_BYTES, facts, read
+from leasehold_packs.audits.crawl import AGENT, MAX_BYTES, facts, read
 from tests.cell import Cell, apart
-from tests.net.world import Site
+from tests.fetch.world import Site
 from tests.packs.audits.manual import PAGES, answers, crew, manual
 
 _AT_ONCE = 10

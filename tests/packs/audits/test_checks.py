@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from leasehold_packs.audits.checks import OF_PAGES, OF_VISITS, evaluate
+from leasehold_packs.audits.crawled_page import Seen, Visit
 from leasehold_packs.audits.recipe import checks
-from leasehold_packs.audits.seen import Seen, Visit
 from leasehold_packs.webfacts.language import is_language
 
 SCOPES = {"page", "relation", "crawl", "site"}

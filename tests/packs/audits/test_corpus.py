@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from leasehold_packs.audits.checks import evaluate
-from leasehold_packs.audits.seen import Seen, Visit
+from leasehold_packs.audits.crawled_page import Seen, Visit
 from tests.corpora.data import CORPORA, needs_corpora
 
 pytestmark = [needs_corpora, pytest.mark.long]

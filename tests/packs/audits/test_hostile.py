@@ -5,10 +5,10 @@ from html import escape
 
 import pytest
 
-from leasehold_packs.audits import requests
+from leasehold_packs.audits import service
 from tests.corpora.data import needs_corpora
 from tests.corpora.test_hostile_input import naughty
-from tests.net.world import Site, page
+from tests.fetch.world import Site, page
 from tests.packs.audits.test_runs import HTML, WORDS, Opened, auditing, document
 
 __all__ = ["auditing"]
@@ -73,7 +73,7 @@ async def judged(auditing: Opened, texts: list[str]) -> None:
     async with auditing(site) as auditor:
         run = await auditor.run(max_pages=len(texts) + 1)
         async with auditor.access.transaction() as tx:
-            urls = await requests.list_urls(tx, run["run_id"], limit=10_000)
+            urls = await service.list_urls(tx, run["run_id"], limit=10_000)
     assert run["state"] == "succeeded", run["reason"]
     unread = [(one["url"], one["problem"]) for one in urls if one["state"] not in ("fetched", "left")]
     assert unread == []

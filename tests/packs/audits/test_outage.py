@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from leasehold_packs.audits import requests
-from tests.net.world import Site, moved, page
+from leasehold_packs.audits import service, start_run
+from tests.fetch.world import Site, moved, page
 from tests.packs.audits.test_runs import Auditor, Opened, auditing, document, only
 
 __all__ = ["auditing"]
@@ -40,7 +40,7 @@ def down(site: Site, paths: Iterable[str], status: str = "503 Service Unavailabl
 async def states(auditor: Auditor, run: dict[str, Any]) -> dict[tuple[str, str], tuple[str, str | None]]:
     """What became of each finding so far, and the note of those that were accepted."""
     async with auditor.access.transaction() as tx:
-        found = await requests.list_findings(tx, run["site_id"], limit=10_000)
+        found = await service.list_findings(tx, run["site_id"], limit=10_000)
     return {
         (one["check_id"], one["url"].removeprefix(auditor.base)): (one["state"], one["note"])
         for one in found
@@ -50,9 +50,9 @@ async def states(auditor: Auditor, run: dict[str, Any]) -> dict[tuple[str, str],
 
 async def accepted(auditor: Auditor, run: dict[str, Any]) -> None:
     async with auditor.access.transaction() as tx:
-        for one in await requests.list_findings(tx, run["site_id"], limit=10_000):
+        for one in await service.list_findings(tx, run["site_id"], limit=10_000):
             if one["check_id"] == "title_short":
-                await requests.accept(tx, one["finding_id"], note="by design", until=None)
+                await service.accept(tx, one["finding_id"], note="by design", until=None)
 
 
 @pytest.mark.parametrize("status", UNREAD)
@@ -189,7 +189,7 @@ async def test_a_run_that_failed_goes_on_when_its_site_is_back(auditing: Opened)
         assert run["state"] == "failed"
         made.pages = pages
         async with auditor.access.transaction() as tx:
-            await requests.resume(tx, run["run_id"])
+            await start_run.resume(tx, run["run_id"])
         ended = await auditor.ended(run["run_id"])
         assert (ended["state"], ended["pages"]) == ("succeeded", 5)
         assert only(await auditor.found(ended), "status_server_error", "fetch_failed") == set()

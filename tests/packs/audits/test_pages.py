@@ -6,17 +6,18 @@ from uuid import UUID
 
 import httpx
 
-from leasehold import dashboard, keys
-from leasehold.api import create_app, open_services
-from leasehold.engine.database import Role
-from leasehold.engine.keys import create_key
-from leasehold.keys import Peppers
-from leasehold.packs import Found
-from leasehold_packs.audits import pack, requests
+from leasehold.dashboard import app as dashboard
+from leasehold.database.database import Role
+from leasehold.features.api_keys import format as keys
+from leasehold.features.api_keys.format import Peppers
+from leasehold.features.api_keys.store import create_key
+from leasehold.http.app import create_app, open_services
+from leasehold.plugins.discovery import InstalledFeature
+from leasehold_packs.audits import feature, service
 from leasehold_packs.audits.recipe import checks
-from tests.api.conftest import PEPPER, bearer, settings_of
 from tests.cell import Cell
-from tests.net.world import Site
+from tests.fetch.world import Site
+from tests.http.conftest import PEPPER, bearer, settings_of
 from tests.packs.audits.test_runs import Opened, auditing, document
 
 __all__ = ["auditing"]
@@ -30,7 +31,7 @@ async def visiting(cell: Cell) -> AsyncIterator[httpx.AsyncClient]:
         scopes = ["jobs:read", "jobs:write"]
         await create_key(db, cell.tenant_a, key, Peppers([PEPPER]), name="test", scopes=scopes, expires_at=None)
     async with open_services(settings_of(cell), loopback=True) as services:
-        found = [Found(pack=pack, distribution="leasehold", version="0")]
+        found = [InstalledFeature(feature=feature, distribution="leasehold", version="0")]
         app = create_app(services, found)
         dashboard.mount(app, found)
         transport = httpx.ASGITransport(app)
@@ -86,7 +87,7 @@ async def test_a_fault_is_followed_from_the_site_to_the_page_that_has_it(cell: C
 
         mine = f"/audits/sites/{run['site_id']}"
         async with auditor.access.transaction() as tx:
-            findings = await requests.list_findings(tx, run["site_id"])
+            findings = await service.list_findings(tx, run["site_id"])
         one = next(one for one in findings if one["check_id"] == "title_missing")
         assert str(one["finding_id"]) in (await client.get(mine)).text
         said = {"note": "by design", "site_id": str(run["site_id"])}

@@ -7,16 +7,16 @@ from typing import Any
 
 import pytest
 
-from leasehold.access import Access
-from leasehold.client import Backend
-from leasehold.engine.database import Role
+from leasehold.database.database import Role
+from leasehold.program.access import Access
+from leasehold.program.client import Backend
 from leasehold.settings import Settings
-from leasehold_packs.audits import pack, requests
-from leasehold_packs.audits.options import Options
-from leasehold_packs.audits.starting import QUEUE
+from leasehold_packs.audits import feature, service, start_run
+from leasehold_packs.audits.model import Options
+from leasehold_packs.audits.start_run import QUEUE
 from tests.cell import Cell
 from tests.cli.program import Said, leasehold, started
-from tests.net.world import Site, page, serving
+from tests.fetch.world import Site, page, serving
 from tests.packs.audits.test_runs import document
 from tests.packs.killer import prepare
 from tests.waiting import eventually
@@ -44,15 +44,15 @@ class Office:
         async with self.access.transaction() as tx:
             tenant = self.access.tenant_id
             options = Options(max_pages=MANY + 10)
-            return await requests.ask(tx, tenant, self.base + path, options, force=True)
+            return await start_run.ask(tx, tenant, self.base + path, options, force=True)
 
     async def state(self, run_id: Any) -> dict[str, Any]:
         async with self.access.transaction() as tx:
-            return await requests.get_run(tx, run_id)
+            return await service.get_run(tx, run_id)
 
     async def findings(self, run: dict[str, Any]) -> dict[tuple[str, str], tuple[str, str | None]]:
         async with self.access.transaction() as tx:
-            found = await requests.list_findings(tx, run["site_id"], limit=10_000)
+            found = await service.list_findings(tx, run["site_id"], limit=10_000)
         return {
             (one["check_id"], one["url"].removeprefix(self.base)): (one["state"], one["note"])
             for one in found
@@ -61,14 +61,14 @@ class Office:
 
     async def accept(self, run: dict[str, Any], check: str) -> None:
         async with self.access.transaction() as tx:
-            for one in await requests.list_findings(tx, run["site_id"], limit=10_000):
+            for one in await service.list_findings(tx, run["site_id"], limit=10_000):
                 if one["check_id"] == check:
-                    await requests.accept(tx, one["finding_id"], note="by design", until=None)
+                    await service.accept(tx, one["finding_id"], note="by design", until=None)
 
 
 @asynccontextmanager
 async def office(cell: Cell, site: Site, **more: str) -> AsyncIterator[Office]:
-    await prepare(cell, pack, QUEUE)
+    await prepare(cell, feature, QUEUE)
     async with serving(site) as port, cell.database(Role.API) as db:
         env = cell.environment() | ENVIRONMENT | {"LEASEHOLD_PACKS": "audits"} | more
         env |= {"LEASEHOLD_LEASE_SECONDS": "10", "LEASEHOLD_FETCH_ALLOW": f"127.0.0.1:{port}"}

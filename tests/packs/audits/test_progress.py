@@ -9,23 +9,23 @@ from typing import Any
 import httpx
 import pytest
 
-from leasehold import dashboard
-from leasehold.api import create_app, open_services
-from leasehold.engine.database import Database
+from leasehold.dashboard import app as dashboard
+from leasehold.database.database import Database
 from leasehold.errors import Conflict
-from leasehold.packs import Found
-from leasehold_packs.audits import pack, requests, stream
+from leasehold.http.app import create_app, open_services
+from leasehold.plugins.discovery import InstalledFeature
+from leasehold_packs.audits import feature, service, start_run, stream
 from leasehold_packs.audits.checks import content
-from tests.api.conftest import bearer, make_key, settings_of
 from tests.cell import Cell
-from tests.net.world import Site, page, serving
-from tests.outside.hooks import Hooks, Receiver, settings_for
+from tests.features.webhooks.hooks import Hooks, Receiver, settings_for
+from tests.fetch.world import Site, page, serving
+from tests.http.conftest import bearer, make_key, settings_of
 from tests.packs.audits.held import Held
 from tests.packs.audits.test_runs import Auditor, Opened, auditing, document, only
 from tests.waiting import eventually
 
 __all__ = ["auditing"]
-FOUND = Found(pack=pack, distribution="leasehold", version="0")
+FOUND = InstalledFeature(feature=feature, distribution="leasehold", version="0")
 TYPES = {"status_changed", "step_started", "step_done", "warning", "error", "metric"}
 
 
@@ -195,7 +195,7 @@ async def test_links_to_other_sites_are_asked_for_once_and_never_followed(auditi
             assert only(await auditor.found(again), "link_broken_outside") == found, "what was found holds for a day"
             assert len(other.asked) == 4
             async with auditor.access.transaction() as tx:
-                about = await requests.get_url(tx, run["run_id"], f"{auditor.base}/a")
+                about = await service.get_url(tx, run["run_id"], f"{auditor.base}/a")
             assert [(one["url"], one["status"]) for one in about["links_outside"]] == [
                 (f"{base}/there", 200), (f"{base}/gone", 404), (f"{base}/there", 200),
             ]  # fmt: skip
@@ -236,8 +236,8 @@ async def test_time_and_bytes_end_a_crawl_which_is_judged_as_far_as_it_came(audi
         assert (late["state"], late["pages"], late["urls"]) == ("succeeded", 2, {"fetched": 2, "left": 1})
         async with auditor.access.transaction() as tx:
             with pytest.raises(Conflict, match="is succeeded"):
-                await requests.resume(tx, asked.run_id)
-            events = await requests.list_events(tx, asked.run_id, after=0)
+                await start_run.resume(tx, asked.run_id)
+            events = await service.list_events(tx, asked.run_id, after=0)
         assert [event["message"] for event in events if event["type"] == "warning"] == [
             "the 1 minutes of the audit are over"
         ]
@@ -246,10 +246,10 @@ async def test_time_and_bytes_end_a_crawl_which_is_judged_as_far_as_it_came(audi
 async def _second(auditor: Auditor, first: dict[str, Any]) -> dict[str, Any]:
     async def look() -> dict[str, Any]:
         async with auditor.access.transaction() as tx:
-            runs = await requests.list_runs(tx)
+            runs = await service.list_runs(tx)
             if len(runs) < 2 or runs[0]["state"] == "running":
                 return {}
-            return await requests.get_run(tx, runs[0]["run_id"])
+            return await service.get_run(tx, runs[0]["run_id"])
 
     return await eventually(look, what="an audit by the clock")
 

@@ -9,10 +9,10 @@ from uuid import UUID
 import pytest
 from playwright.async_api import Error, async_playwright
 
-from leasehold.engine.bodies import Bodies
-from leasehold.engine.database import Database
+from leasehold.database.database import Database
+from leasehold.features.blobs.store import Bodies
 from leasehold_packs.audits import rendering
-from tests.net.world import Site, moved, page, serving
+from tests.fetch.world import Site, moved, page, serving
 from tests.packs.audits.test_runs import HTML, Opened, auditing, document
 
 __all__ = ["auditing"]

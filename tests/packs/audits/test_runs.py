@@ -9,19 +9,20 @@ from uuid import UUID
 import pytest
 
 from leasehold import Leasehold
-from leasehold.access import Access
-from leasehold.client import Backend
-from leasehold.connectors import webhook
-from leasehold.engine.database import Database
+from leasehold.database.database import Database
 from leasehold.errors import BadInput, Conflict, NotFound
+from leasehold.features.webhooks import handlers as webhook
+from leasehold.plugins.discovery import app_of
+from leasehold.program.access import Access
+from leasehold.program.client import Backend
 from leasehold.settings import Settings
-from leasehold_packs.audits import pack, report, requests
-from leasehold_packs.audits.options import Options
-from leasehold_packs.audits.starting import Asked
+from leasehold_packs.audits import feature, report, service, start_run
+from leasehold_packs.audits.model import Options
+from leasehold_packs.audits.start_run import Asked
 from tests.cell import Cell
 from tests.corpora.data import needs_corpora
-from tests.net.world import Site, moved, page, serving
-from tests.outside.hooks import KEY
+from tests.features.webhooks.hooks import KEY
+from tests.fetch.world import Site, moved, page, serving
 from tests.packs.audits import manual
 from tests.waiting import eventually
 from tests.worker.running import FAST, running
@@ -45,7 +46,7 @@ class Auditor:
 
     async def ask(self, path: str = "/", *, force: bool = True, **options: Any) -> Asked:
         async with self.access.transaction() as tx:
-            return await requests.ask(tx, self.access.tenant_id, self.base + path, Options(**options), force=force)
+            return await start_run.ask(tx, self.access.tenant_id, self.base + path, Options(**options), force=force)
 
     async def run(self, path: str = "/", **options: Any) -> dict[str, Any]:
         return await self.ended((await self.ask(path, **options)).run_id)
@@ -53,19 +54,19 @@ class Auditor:
     async def ended(self, run_id: UUID) -> dict[str, Any]:
         async def look() -> dict[str, Any]:
             async with self.access.transaction() as tx:
-                run = await requests.get_run(tx, run_id)
+                run = await service.get_run(tx, run_id)
             return {} if run["state"] == "running" else run
 
         return await eventually(look, what="the end of the run", seconds=300)
 
     async def found(self, run: dict[str, Any]) -> set[tuple[str, str]]:
         async with self.access.transaction() as tx:
-            issues = await requests.list_issues(tx, run["run_id"])
+            issues = await service.list_issues(tx, run["run_id"])
         return {(issue["check_id"], issue["url"].removeprefix(self.base)) for issue in issues}
 
     async def findings(self, run: dict[str, Any], *states: str) -> set[tuple[str, str]]:
         async with self.access.transaction() as tx:
-            found = await requests.list_findings(tx, run["site_id"])
+            found = await service.list_findings(tx, run["site_id"])
         return {(one["check_id"], one["url"].removeprefix(self.base)) for one in found if one["state"] in states}
 
 
@@ -86,7 +87,7 @@ async def auditing(cell: Cell, api_db: Database) -> Opened:
             } | options
             settings = replace(FAST, secret_keys=KEY, **given)
             app = Leasehold(settings)
-            app.include(pack.app)
+            app.include(app_of(feature))
             app.include(webhook.app)
             async with running(cell, app, settings), cell.without_back_offs():
                 yield Auditor(Access(Backend(Settings(secret_keys=KEY), api_db), cell.tenant_a, "test"), port)
@@ -184,15 +185,15 @@ async def test_findings_are_new_then_fixed_then_regressed_and_can_be_accepted(au
         broken = await auditor.run()
         assert await auditor.findings(broken, "new", "fixed", "regressed") == {("title_short", "/a")}
         async with auditor.access.transaction() as tx:
-            compared = await requests.compare(tx, again["run_id"], broken["run_id"])
+            compared = await service.compare(tx, again["run_id"], broken["run_id"])
             assert ([one["check_id"] for one in compared["new"]], compared["fixed"]) == (["title_short"], [])
         site.pages["/a"] = good
         assert await auditor.findings(await auditor.run(), "fixed") == {("title_short", "/a")}
         site.pages["/a"] = document("Short")
         assert await auditor.findings(await auditor.run(), "regressed") == {("title_short", "/a")}
         async with auditor.access.transaction() as tx:
-            [one] = [one for one in await requests.list_findings(tx, first["site_id"]) if one["state"] == "regressed"]
-            await requests.accept(tx, one["finding_id"], note="by design", until=None)
+            [one] = [one for one in await service.list_findings(tx, first["site_id"]) if one["state"] == "regressed"]
+            await service.accept(tx, one["finding_id"], note="by design", until=None)
         assert await auditor.findings(await auditor.run(), "accepted") == {("title_short", "/a")}
 
 
@@ -208,7 +209,7 @@ async def test_the_same_request_is_the_same_run_unless_it_is_forced(auditing: Op
             await auditor.ask("/a", include=["/b*"])
         with pytest.raises(BadInput, match="whole http"):
             async with auditor.access.transaction() as tx:
-                await requests.ask(tx, auditor.access.tenant_id, "ftp://site.example/", Options())
+                await start_run.ask(tx, auditor.access.tenant_id, "ftp://site.example/", Options())
 
 
 async def test_limits_and_patterns_bound_a_crawl(auditing: Opened) -> None:
@@ -229,14 +230,14 @@ async def test_a_canceled_audit_stops_and_stays_so(auditing: Opened) -> None:
     async with auditing(Site({"/": document("Start", *(f"/{n}" for n in range(200)))})) as auditor:
         asked = await auditor.ask()
         async with auditor.access.transaction() as tx:
-            flow_id = await requests.stop(tx, asked.run_id, "enough")
+            flow_id = await service.stop(tx, asked.run_id, "enough")
         assert flow_id
         await auditor.access.client.flows.cancel(flow_id)
         ended = await auditor.ended(asked.run_id)
         assert (ended["state"], ended["reason"]) == ("canceled", "enough")
         async with auditor.access.transaction() as tx:
             with pytest.raises(Conflict, match="canceled already"):
-                await requests.stop(tx, asked.run_id, "twice")
+                await service.stop(tx, asked.run_id, "twice")
 
 
 async def test_another_tenant_sees_nothing_of_it(auditing: Opened, cell: Cell, api_db: Database) -> None:
@@ -244,18 +245,18 @@ async def test_another_tenant_sees_nothing_of_it(auditing: Opened, cell: Cell, a
         run = await auditor.run()
     other = Access(Backend(Settings(), api_db), cell.tenant_b, "test")
     async with other.transaction() as tx:
-        assert await requests.list_runs(tx) == await requests.list_sites(tx) == []
-        assert await requests.list_findings(tx, run["site_id"]) == []
+        assert await service.list_runs(tx) == await service.list_sites(tx) == []
+        assert await service.list_findings(tx, run["site_id"]) == []
         with pytest.raises(NotFound):
-            await requests.get_run(tx, run["run_id"])
+            await service.get_run(tx, run["run_id"])
 
 
 async def test_a_report_reads_without_scripts_and_a_table_without_formulas(auditing: Opened) -> None:
     async with auditing(Site({"/": document("<b>=1+1</b>", "/gone")})) as auditor:
         run = await auditor.run()
         async with auditor.access.transaction() as tx:
-            issues = await requests.list_issues(tx, run["run_id"])
-            sample = await requests.sample_issues(tx, run["run_id"], each=1)
+            issues = await service.list_issues(tx, run["run_id"])
+            sample = await service.sample_issues(tx, run["run_id"], each=1)
     html = report.as_html(run, auditor.base, sample)
     assert "<script" not in html
     assert run["report"]["arithmetic"] in html

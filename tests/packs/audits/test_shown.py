@@ -3,9 +3,9 @@
 import json
 from typing import Any
 
-from leasehold_packs.audits import requests
+from leasehold_packs.audits import service
 from tests.cell import Cell
-from tests.net.world import Site, moved, page
+from tests.fetch.world import Site, moved, page
 from tests.packs.audits.test_pages import visiting
 from tests.packs.audits.test_runs import HTML, Auditor, Opened, auditing, document
 from tests.packs.kept import KEPT_BY_THE_ENGINE
@@ -41,14 +41,14 @@ async def test_a_list_says_where_it_goes_on_until_all_of_it_was_seen(auditing: O
             assert seen == whole
             assert len(whole) == expected
         async with auditor.access.transaction() as tx:
-            sample = await requests.sample_issues(tx, run["run_id"], each=2)
+            sample = await service.sample_issues(tx, run["run_id"], each=2)
     assert {one["check_id"]: one["pages"] for one in sample} == run["report"]["checks"]
     assert max(len(one["issues"]) for one in sample) == 2
 
 
-async def part(auditor: Auditor, name: str, *asked: Any, **given: Any) -> requests.Part:
+async def part(auditor: Auditor, name: str, *asked: Any, **given: Any) -> service.Part:
     async with auditor.access.transaction() as tx:
-        found: requests.Part = await getattr(requests, name)(tx, *asked, **given)
+        found: service.Part = await getattr(service, name)(tx, *asked, **given)
         return found
 
 
@@ -103,4 +103,4 @@ async def test_no_secret_of_an_address_is_shown_anywhere(cell: Cell, auditing: O
 
 async def part_of_runs(auditor: Auditor) -> list[dict[str, Any]]:
     async with auditor.access.transaction() as tx:
-        return await requests.list_runs(tx)
+        return await service.list_runs(tx)

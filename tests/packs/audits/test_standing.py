@@ -1,9 +1,9 @@
 """Which pages a fault means something on, which pages are looked at, and how many are alike."""
 
-from leasehold_packs.audits import requests
+from leasehold_packs.audits import service
+from leasehold_packs.audits.crawl import MAX_BYTES
 from leasehold_packs.audits.recipe import checks
-from leasehold_packs.audits.visiting import MAX_BYTES
-from tests.net.world import Site, page
+from tests.fetch.world import Site, page
 from tests.packs.audits.test_runs import HTML, Opened, auditing, document, only
 
 __all__ = ["auditing"]
@@ -61,7 +61,7 @@ async def test_pages_that_are_almost_the_same_are_counted_once(auditing: Opened)
     async with auditing(site) as auditor:
         run = await auditor.run()
         async with auditor.access.transaction() as tx:
-            issues = await requests.list_issues(tx, run["run_id"], check="near_duplicate")
+            issues = await service.list_issues(tx, run["run_id"], check="near_duplicate")
     assert [one["evidence"]["pages"] for one in issues] == [2, 2, 2], "and not once for each band"
 
 
@@ -79,8 +79,8 @@ async def test_a_page_that_was_cut_says_so_and_is_not_blamed_for_the_rest(auditi
         run = await auditor.run()
         found = await auditor.found(run)
         async with auditor.access.transaction() as tx:
-            [issue] = await requests.list_issues(tx, run["run_id"], check="page_cut")
-            about = await requests.get_url(tx, run["run_id"], f"{auditor.base}/")
+            [issue] = await service.list_issues(tx, run["run_id"], check="page_cut")
+            about = await service.get_url(tx, run["run_id"], f"{auditor.base}/")
     size = len(site.pages["/"].partition(b"\r\n\r\n")[2])
     assert issue["evidence"] == {"read": MAX_BYTES, "bytes": size}
     assert about["answer"]["is_cut"]

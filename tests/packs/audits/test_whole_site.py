@@ -9,15 +9,16 @@ import pytest
 import trustme
 
 from leasehold import Leasehold
-from leasehold.access import Access
-from leasehold.client import Backend
-from leasehold.engine.database import Database
+from leasehold.database.database import Database
+from leasehold.plugins.discovery import app_of
+from leasehold.program.access import Access
+from leasehold.program.client import Backend
 from leasehold.settings import Settings
-from leasehold_packs.audits import pack, requests
-from leasehold_packs.audits.options import Options
+from leasehold_packs.audits import feature, service
+from leasehold_packs.audits.model import Options
 from leasehold_packs.webfacts.language import recognised, spoken
 from tests.cell import Cell
-from tests.net.world import PUBLIC, Names, Site, moved, page, serving, world
+from tests.fetch.world import PUBLIC, Names, Site, moved, page, serving, world
 from tests.packs.audits.held import Held
 from tests.packs.audits.test_runs import HTML, Auditor, Opened, auditing, document, only
 from tests.worker.running import FAST, running
@@ -73,9 +74,9 @@ async def test_issues_are_listed_by_what_became_of_them(auditing: Opened) -> Non
         site.pages["/a"] = document("A", "/gone")
         run = await auditor.run()
         async with auditor.access.transaction() as tx:
-            new = await requests.list_issues(tx, run["run_id"], state="new")
-            old = await requests.list_issues(tx, run["run_id"], state="open")
-            every = await requests.list_issues(tx, run["run_id"])
+            new = await service.list_issues(tx, run["run_id"], state="new")
+            old = await service.list_issues(tx, run["run_id"], state="open")
+            every = await service.list_issues(tx, run["run_id"])
     assert {(one["check_id"], one["url"].removeprefix(auditor.base)) for one in new} == {
         ("link_broken", "/a"), ("status_client_error", "/gone"),
     }  # fmt: skip
@@ -131,7 +132,7 @@ async def secure(cell: Cell, api_db: Database, https: Site, http: Site) -> Async
         made.dialer.servers |= {(PUBLIC, 443): safe, (PUBLIC, 80): plain}
         app = Leasehold(settings)
         app._fetcher = made.fetcher
-        app.include(pack.app)
+        app.include(app_of(feature))
         async with running(cell, app, settings):
             auditor = Auditor(Access(Backend(Settings(), api_db), cell.tenant_a, "test"), safe)
             auditor.base = "https://shop.example"

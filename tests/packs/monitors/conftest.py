@@ -4,9 +4,9 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from leasehold.engine.database import Database
+from leasehold.database.database import Database
 from tests.cell import Cell
-from tests.net.world import Site
+from tests.fetch.world import Site
 from tests.packs.monitors.watching import Watcher, watching
 
 

@@ -3,8 +3,8 @@
 from dataclasses import replace
 from decimal import Decimal
 
-from leasehold_packs.monitors.shop import LAYOUTS, Item, product_page
-from tests.net.world import page
+from leasehold_packs.monitors.demo.shop import LAYOUTS, Item, product_page
+from tests.fetch.world import page
 from tests.packs.monitors.watching import HTML
 
 PRODUCTS = 30

@@ -12,17 +12,18 @@ from decimal import Decimal
 from uuid import UUID
 
 from leasehold import Leasehold
-from leasehold.access import Access
-from leasehold.client import Backend
-from leasehold.engine import upkeep
-from leasehold.engine.database import Database, Role
+from leasehold.database.database import Database, Role
+from leasehold.engine import maintenance
+from leasehold.plugins.discovery import app_of
+from leasehold.program.access import Access
+from leasehold.program.client import Backend
 from leasehold.settings import Settings
-from leasehold_packs.monitors import pack
+from leasehold_packs.monitors import feature
+from leasehold_packs.monitors.demo.shop import Item, product_page
 from leasehold_packs.monitors.handlers import QUEUES
-from leasehold_packs.monitors.shop import Item, product_page
 from leasehold_packs.monitors.store import CRAWL
 from tests.cell import Cell, apart
-from tests.net.world import Handler, page, serving
+from tests.fetch.world import Handler, page, serving
 from tests.packs.killer import prepare
 from tests.packs.monitors.fairness import watch
 from tests.packs.monitors.watching import DAY, HTML
@@ -68,11 +69,12 @@ class Shop:
 async def main(products: int, days: int, kilobytes: int, changing: float) -> None:
     shop, dice = Shop(kilobytes), random.Random(2)
     async with apart() as cell, serving(shop.handler()) as port, cell.database(Role.API) as db:
-        await prepare(cell, pack, *QUEUES)
-        # Few at once, so that none waits for a turn of this process longer than an attempt may take.
+        await prepare(cell, feature, *QUEUES)
+        # Few at once, so that none waits for a turn of this process longer than an attempt may
+        # take.
         settings = replace(FAST, lease_seconds=1e8, slots=8, fetch_allow=f"127.0.0.1:{port}", fetch_gap_seconds=0.0001)
         app = Leasehold(settings)
-        app.include(pack.app)
+        app.include(app_of(feature))
         access = Access(Backend(Settings(), db), cell.tenant_a, "test")
         _, watched = await watch(access, f"http://127.0.0.1:{port}/", products)
         sizes: list[int] = []
@@ -112,7 +114,7 @@ async def check(cell: Cell, access: Access, products: list[UUID]) -> None:
 
 
 async def purge(db: Database) -> None:
-    while await upkeep.purge(db, history_days=90, result_days=7):
+    while await maintenance.purge(db, history_days=90, result_days=7):
         pass
 
 

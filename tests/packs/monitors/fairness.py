@@ -10,18 +10,18 @@ import time
 from decimal import Decimal
 from uuid import UUID
 
-from leasehold.access import Access
-from leasehold.client import Backend
-from leasehold.engine.database import Role
+from leasehold.database.database import Role
+from leasehold.program.access import Access
+from leasehold.program.client import Backend
 from leasehold.settings import Settings
-from leasehold_packs.monitors import pack, requests
+from leasehold_packs.monitors import feature, service
+from leasehold_packs.monitors.demo.shop import Item, product_page
 from leasehold_packs.monitors.handlers import QUEUES
-from leasehold_packs.monitors.options import Settings as Watched
-from leasehold_packs.monitors.shop import Item, product_page
+from leasehold_packs.monitors.model import Settings as Watched
 from leasehold_packs.monitors.store import CRAWL, gate_of
 from tests.cell import Cell, apart
 from tests.cli.program import started
-from tests.net.world import Handler, page, serving
+from tests.fetch.world import Handler, page, serving
 from tests.packs.killer import prepare
 from tests.packs.monitors.watching import HTML
 from tests.worker.running import ENVIRONMENT
@@ -49,7 +49,7 @@ def shop() -> Handler:
 async def watch(access: Access, url: str, count: int) -> tuple[UUID, list[UUID]]:
     """A site with so many products that nobody has looked at."""
     async with access.transaction() as tx:
-        site = await requests.put_site(tx, access.tenant_id, url, Watched())
+        site = await service.put_site(tx, access.tenant_id, url, Watched())
         rows = await tx.fetch(
             "insert into leasehold_monitors.product (tenant_id, site_id, url, key)"
             " select $1, $2, $3 || 'p/' || n, sha256(($3 || 'p/' || n)::bytea) from generate_series(1, $4) n"
@@ -83,7 +83,7 @@ async def timed(cell: Cell, access: Access, site_id: UUID, products: list[UUID])
 
 async def main(many: int, few: int) -> int:
     async with apart() as cell, serving(shop()) as port, cell.database(Role.API) as db:
-        await prepare(cell, pack, *QUEUES)
+        await prepare(cell, feature, *QUEUES)
         environment = cell.environment() | ENVIRONMENT
         environment |= {"LEASEHOLD_FETCH_ALLOW": f"127.0.0.1:{port}", "LEASEHOLD_FETCH_GAP_SECONDS": "0.0001"}
         environment |= {"LEASEHOLD_SLOTS": "20"}  # the nursery opens a connection for each

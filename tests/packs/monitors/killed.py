@@ -13,20 +13,21 @@ from contextlib import asynccontextmanager
 from difflib import unified_diff
 from uuid import UUID
 
-from leasehold.access import Access
-from leasehold.client import Backend
-from leasehold.engine.database import Role
+from leasehold.database.database import Role
+from leasehold.program.access import Access
+from leasehold.program.client import Backend
 from leasehold.settings import Settings
-from leasehold_packs.monitors import pack, requests
+from leasehold_packs.monitors import feature, service
 from leasehold_packs.monitors.handlers import QUEUES
 from tests.cell import Cell
 from tests.faults.conftest import Own
-from tests.net.world import Site, serving
+from tests.fetch.world import Site, serving
 from tests.packs.killer import Killer, digest, ended_badly, kills, prepared
 from tests.packs.monitors import days
 from tests.packs.monitors.watching import DAY, MINUTE, Watcher
 
-#: Without ids and moments, which are nobody's doing; rows of one offer in the order in which they came.
+#: Without ids and moments, which are nobody's doing; rows of one offer in the order in which they
+#: came.
 _TABLES = (
     "select url, state, result, name, sku, gtin, brand, facts_digest, body, without_price from {product} order by url",
     "select p.url, o.variant, o.price, o.currency, o.list_price, o.availability, o.method, o.told_price, o.low, o.high,"
@@ -66,7 +67,7 @@ class Days:
                 await watcher.pass_time(DAY + MINUTE)  # timers of a day are over when the next one begins
             left = await _rows(cell, site_id)
             async with self._watching() as watcher:
-                await watcher.ask(requests.remove_site, site_id)
+                await watcher.ask(service.remove_site, site_id)
         return left, killer.killed
 
     @asynccontextmanager
@@ -81,10 +82,10 @@ class Days:
         tenant = watcher.access.tenant_id
         async with watcher.access.transaction() as tx:
             for n in range(self.products):
-                await requests.add_product(tx, tenant, site_id, f"{watcher.base}/p/{n}", tags=[])
-            for rule in await requests.list_rules(tx):
-                await requests.remove_rule(tx, rule["rule_id"])
-            await requests.put_rule(tx, tenant, name="low", condition="new_low")
+                await service.add_product(tx, tenant, site_id, f"{watcher.base}/p/{n}", tags=[])
+            for rule in await service.list_rules(tx):
+                await service.remove_rule(tx, rule["rule_id"])
+            await service.put_rule(tx, tenant, name="low", condition="new_low")
         return site_id
 
 
@@ -118,7 +119,7 @@ async def _rows(cell: Cell, site_id: UUID) -> list[str]:
 
 async def main(seeds: range, workers: int) -> int:
     different, killed = 0, Counter[str]()
-    async with prepared(pack, *QUEUES) as own, serving(shop := Site()) as port:
+    async with prepared(feature, *QUEUES) as own, serving(shop := Site()) as port:
         series = Days(own, shop, port)
         calm, _ = await series.left([], random.Random(0))
         for seed in seeds:

@@ -10,19 +10,19 @@ from typing import Any
 import httpx
 import pytest
 
-from leasehold import dashboard
-from leasehold.api import create_app, open_services
+from leasehold.dashboard import app as dashboard
 from leasehold.errors import BadInput
-from leasehold.packs import Found
-from leasehold_packs.monitors import pack, score
-from tests.api.conftest import PROBLEM, bearer, make_key, settings_of
+from leasehold.http.app import create_app, open_services
+from leasehold.plugins.discovery import InstalledFeature
+from leasehold_packs.monitors import accuracy, feature
 from tests.cli.program import leasehold as command
 from tests.corpora.data import CORPORA, needs_corpora
-from tests.net.world import Site, page
+from tests.fetch.world import Site, page
+from tests.http.conftest import PROBLEM, bearer, make_key, settings_of
 from tests.packs.monitors.watching import HTML, Watcher, item
 from tests.waiting import eventually
 
-FOUND = Found(pack=pack, distribution="leasehold", version="0")
+FOUND = InstalledFeature(feature=feature, distribution="leasehold", version="0")
 _ATOM = "{http://www.w3.org/2005/Atom}"
 
 
@@ -175,4 +175,4 @@ def test_pages_with_known_answers_are_scored_by_a_command() -> None:
 
 def test_a_folder_without_answers_is_said(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="ground-truth"):
-        score.read_folder(tmp_path)
+        accuracy.read_folder(tmp_path)

@@ -3,8 +3,8 @@
 import json
 from decimal import Decimal
 
-from leasehold_packs.monitors import requests
-from tests.net.world import Site, moved, page
+from leasehold_packs.monitors import service
+from tests.fetch.world import Site, moved, page
 from tests.packs.monitors.watching import DAY, HTML, MINUTE, Watcher, item
 
 CAPTCHA = page(b"<html><title>Robot check</title><body><p>Please solve this captcha.</p></body></html>", HTML)
@@ -33,7 +33,7 @@ async def test_a_change_is_kept_and_told_once_and_noise_never(shop: Site, watche
     [event] = await watcher.events("price_changed")
     assert (event["data"]["percent"], event["data"]["after"]["price"]) == (-10, "18.00")
     assert event["data"]["evidence"]["before"] != event["data"]["evidence"]["after"]
-    seen = await watcher.ask(requests.history, product_id)
+    seen = await watcher.ask(service.history, product_id)
     assert [row["price"] for row in seen] == ["18.00", "20.00"], "written on change alone"
 
 
@@ -70,7 +70,7 @@ async def test_an_implausible_price_that_goes_away_was_none(shop: Site, watcher:
     await watcher.pass_time(11 * MINUTE)
     assert await watcher.changes() == []
     assert await watcher.changes(state="dismissed") == [("price", "20.00", "99.00")]
-    assert len(await watcher.ask(requests.history, product_id)) == 1
+    assert len(await watcher.ask(service.history, product_id)) == 1
 
 
 async def test_a_price_a_hundred_times_as_high_is_no_price(shop: Site, watcher: Watcher) -> None:
@@ -151,7 +151,7 @@ async def test_each_rule_tells_of_what_it_was_made_for(shop: Site, watcher: Watc
     tenant = watcher.access.tenant_id
 
     async def rule(name: str, condition: str, **given: object) -> None:
-        await watcher.ask(requests.put_rule, tenant, name=name, condition=condition, **given)
+        await watcher.ask(service.put_rule, tenant, name=name, condition=condition, **given)
 
     await rule("falls by 5 %", "percent", value=Decimal(5), direction="down", brand="acme")
     await rule("moves by 20", "absolute", value=Decimal(20), currency="EUR")
@@ -181,7 +181,7 @@ async def test_a_shop_that_is_down_is_asked_four_times_minutes_apart_and_nothing
     shop.pages["/p/1"] = item("20.00")
     product_id = await watcher.watch()
     shop.pages["/p/1"] = page(b"", HTML, status="502 Bad Gateway")
-    job_id = await watcher.ask(requests.check, product_id)
+    job_id = await watcher.ask(service.check, product_id)
     for tried, minutes in ((1, 1), (2, 2), (3, 4)):
         await watcher.quiet()
         [waits] = await watcher.cell.look(
@@ -197,8 +197,8 @@ async def test_a_shop_that_is_down_is_asked_four_times_minutes_apart_and_nothing
 
 
 async def test_somebody_elses_products_are_not_there(shop: Site, watcher: Watcher) -> None:
-    from leasehold.access import Access
     from leasehold.errors import NotFound
+    from leasehold.program.access import Access
 
     shop.pages["/p/1"] = item("20.00")
     product_id = await watcher.watch()
@@ -206,10 +206,8 @@ async def test_somebody_elses_products_are_not_there(shop: Site, watcher: Watche
     await watcher.check(product_id)
     other = Access(watcher.access._backend, watcher.cell.tenant_b, "test")
     async with other.transaction() as tx:
-        assert (
-            await requests.list_sites(tx) == await requests.list_products(tx) == await requests.list_changes(tx) == []
-        )
-        for ask in (requests.get_product, requests.check, requests.history):
+        assert await service.list_sites(tx) == await service.list_products(tx) == await service.list_changes(tx) == []
+        for ask in (service.get_product, service.check, service.history):
             try:
                 await ask(tx, product_id)
             except NotFound:
@@ -233,12 +231,12 @@ async def test_what_a_platform_says_in_json_stands_above_its_page(shop: Site, wa
     assert await watcher.check(product_id) == "unchanged"
     shop.pages["/products/cap.js"] = feed(2000, 2500)
     assert await watcher.check(product_id) == "changed", "although the page is the same"
-    told = {(one["kind"], one["variant"], one["told"]) for one in await watcher.ask(requests.list_changes)}
+    told = {(one["kind"], one["variant"], one["told"]) for one in await watcher.ask(service.list_changes)}
     assert told == {("price", "1000", False), ("price", "", True)}, "the variant does just as the product"
     [event] = await watcher.events("price_changed")
     assert event["data"]["evidence"]["before"] != event["data"]["evidence"]["after"]
-    [site] = await watcher.ask(requests.list_sites)
-    assert (await watcher.ended(await watcher.ask(requests.reread, site["site_id"]))).result["same"] == 1
+    [site] = await watcher.ask(service.list_sites)
+    assert (await watcher.ended(await watcher.ask(service.reread, site["site_id"]))).result["same"] == 1
     del shop.pages["/products/cap.js"]
     assert await watcher.check(product_id) == "unchanged", "then the page will do: it says the same"
 

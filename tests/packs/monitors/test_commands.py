@@ -6,8 +6,8 @@ import pytest
 
 from leasehold.postgres.server import free_port
 from leasehold.testing import Kit
-from leasehold_packs.monitors import pack
-from leasehold_packs.monitors.shop import Shop
+from leasehold_packs.monitors import feature
+from leasehold_packs.monitors.demo.shop import Shop
 from tests.cli.program import leasehold as command
 from tests.cli.program import started
 from tests.packs.tutorial import done
@@ -15,7 +15,7 @@ from tests.packs.tutorial import done
 
 @pytest.fixture
 async def site(leasehold: Kit) -> dict[str, str]:
-    await leasehold.migrate(pack)
+    await leasehold.migrate(feature)
     return leasehold.environment | {"LEASEHOLD_PACKS": "monitors", "LEASEHOLD_SLOTS": "8"}
 
 

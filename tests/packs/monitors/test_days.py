@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from leasehold.engine.database import Database
-from leasehold_packs.monitors import requests
+from leasehold.database.database import Database
+from leasehold_packs.monitors import service
 from tests.cell import Cell
-from tests.net.world import Site, page, serving
-from tests.outside.hooks import Hooks, Receiver, settings_for
+from tests.features.webhooks.hooks import Hooks, Receiver, settings_for
+from tests.fetch.world import Site, page, serving
 from tests.packs.monitors import days
 from tests.packs.monitors.watching import DAY, MINUTE, Watcher, watching
 
@@ -27,7 +27,7 @@ async def test_days_of_a_shop_are_told_exactly_and_once(cell: Cell, api_db: Data
             await hooks.add(receiver, "monitors.*")
             runs = await live_through(watcher, shop)
             await hooks.settled(hurry=True)
-            changes = await watcher.ask(requests.list_changes, limit=1000)
+            changes = await watcher.ask(service.list_changes, limit=1000)
             events = await watcher.events()
             sent = {str(row["event_id"]) for row in await cell.look("select event_id from leasehold.webhook_event")}
     found = sorted((one["url"].removeprefix(watcher.base), one["kind"]) for one in changes)
@@ -46,7 +46,7 @@ async def live_through(watcher: Watcher, shop: Site) -> list[dict[str, Any]]:
     shop.pages = days.pages(0)
     async with watcher.access.transaction() as tx:
         for n in range(days.PRODUCTS):
-            await requests.add_product(tx, watcher.access.tenant_id, site_id, f"{watcher.base}/p/{n}", tags=[])
+            await service.add_product(tx, watcher.access.tenant_id, site_id, f"{watcher.base}/p/{n}", tags=[])
     await watcher.crawl(site_id, "baseline")
     runs = []
     for day in range(1, days.DAYS + 1):

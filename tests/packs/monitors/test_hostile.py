@@ -5,11 +5,11 @@ from html import escape
 
 import pytest
 
-from leasehold_packs.monitors import requests
+from leasehold_packs.monitors import service
 from leasehold_packs.monitors.store import CRAWL
 from tests.corpora.data import needs_corpora
 from tests.corpora.test_hostile_input import naughty
-from tests.net.world import Site, page
+from tests.fetch.world import Site, page
 from tests.packs.audits.test_hostile import CASTS
 from tests.packs.monitors.watching import HTML, Watcher
 
@@ -46,7 +46,7 @@ async def read(shop: Site, watcher: Watcher, texts: list[str]) -> None:
         shop.pages |= {f"/p/{n}": product(text, price) for n, text in enumerate(texts)}
         async with watcher.access.transaction() as tx:
             ids = [
-                await requests.add_product(tx, tenant, site_id, f"{watcher.base}/p/{n}", tags=[])
+                await service.add_product(tx, tenant, site_id, f"{watcher.base}/p/{n}", tags=[])
                 for n in range(len(texts))
             ]
             orders = [{"product_id": str(one)} for one in ids]

@@ -4,11 +4,11 @@ import json
 from typing import Any
 from uuid import UUID
 
-from leasehold.engine import upkeep
-from leasehold.engine.database import Database
-from leasehold_packs.monitors import requests
+from leasehold.database.database import Database
+from leasehold.engine import maintenance
+from leasehold_packs.monitors import service
 from tests.cell import Cell
-from tests.net.world import Site, page
+from tests.fetch.world import Site, page
 from tests.packs.monitors.test_checks import CAPTCHA
 from tests.packs.monitors.watching import DAY, MINUTE, Watcher, item
 
@@ -49,7 +49,7 @@ async def test_a_page_stays_the_newest_while_others_say_nothing(
     await cell.pass_time(2 * HOUR)
     await purge(worker_db)
     assert await newest(cell) in await digests(cell)
-    job = await watcher.ended(await watcher.ask(requests.try_selector, product_id, ".price"))
+    job = await watcher.ended(await watcher.ask(service.try_selector, product_id, ".price"))
     assert job.result["price"] == "20.00", "of the page that was kept"
 
 
@@ -88,8 +88,8 @@ async def test_what_proves_a_change_goes_with_the_history_of_its_site(
 
 
 async def purge(db: Database) -> None:
-    await db.value("purge_outside")
-    await upkeep.purge(db, history_days=90, result_days=7)
+    await db.value("purge_fetch_cache")
+    await maintenance.purge(db, history_days=90, result_days=7)
 
 
 async def digests(cell: Cell) -> set[str]:
@@ -106,5 +106,5 @@ async def proofs(watcher: Watcher, product_id: UUID) -> set[str]:
     """The pages that people and programs are told of."""
     [event] = await watcher.events("price_changed")
     told: Any = event["data"] if isinstance(event["data"], dict) else json.loads(event["data"])
-    seen = await watcher.ask(requests.history, product_id)
+    seen = await watcher.ask(service.history, product_id)
     return {*told["evidence"].values(), *(row["body"] for row in seen)}

@@ -7,11 +7,11 @@ from uuid import UUID, uuid4
 import pytest
 
 from leasehold_packs.monitors.changes import Known, compare, is_absurd
+from leasehold_packs.monitors.demo.shop import LAYOUTS, Item, Shop, product_page
+from leasehold_packs.monitors.extract import Observed, amount_text, read
 from leasehold_packs.monitors.identity import shop_id
-from leasehold_packs.monitors.options import Settings
-from leasehold_packs.monitors.reading import Observed, amount_text, read
-from leasehold_packs.monitors.shop import LAYOUTS, Item, Shop, product_page
-from leasehold_packs.monitors.timing import after_quiet, moment_of
+from leasehold_packs.monitors.model import Settings
+from leasehold_packs.monitors.schedule import after_quiet, moment_of
 from leasehold_packs.webfacts.currency import currencies_of
 from leasehold_packs.webfacts.product import read_product
 

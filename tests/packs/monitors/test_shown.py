@@ -4,9 +4,9 @@ import json
 
 import httpx
 
-from leasehold_packs.monitors import requests
-from leasehold_packs.monitors.options import Search
-from tests.net.world import Site, moved, page
+from leasehold_packs.monitors import service
+from leasehold_packs.monitors.model import Search
+from tests.fetch.world import Site, moved, page
 from tests.packs.kept import KEPT_BY_THE_ENGINE
 from tests.packs.monitors.test_api import api
 from tests.packs.monitors.test_checks import CAPTCHA
@@ -44,17 +44,17 @@ async def test_no_secret_of_an_address_is_shown_anywhere(shop: Site, watcher: Wa
     shop.pages[secret] = item("18.00")
     await watcher.check(made["product_id"])
     shop.pages[f"/old?secret={KEY}"] = moved(f"/p/2?token={KEY}")
-    for one in await watcher.ask(requests.list_products):
+    for one in await watcher.ask(service.list_products):
         await watcher.check(one["product_id"])
     options = Search(seeds=[f"{watcher.base}/list?access_token={KEY}"], sitemaps=False)
-    await watcher.ask(requests.search, watcher.access.tenant_id, site_id, options)
+    await watcher.ask(service.search, watcher.access.tenant_id, site_id, options)
     await watcher.quiet()
     shop.pages[secret] = CAPTCHA
     await watcher.check(made["product_id"])
-    products = await watcher.ask(requests.list_products)
+    products = await watcher.ask(service.list_products)
     assert len(products) == 3
     assert {one["state"] for one in products} == {"active", "needs_attention"}
-    [proposed] = await watcher.ask(requests.list_candidates, site_id)
+    [proposed] = await watcher.ask(service.list_candidates, site_id)
     assert proposed["url"] == f"{watcher.base}/p/2?token=[redacted]"
 
     at = f"/v1/monitors/sites/{site_id}"

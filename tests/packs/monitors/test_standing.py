@@ -2,8 +2,8 @@
 
 import httpx
 
-from leasehold_packs.monitors import requests
-from tests.net.world import Site, page
+from leasehold_packs.monitors import service
+from tests.fetch.world import Site, page
 from tests.packs.monitors.test_api import api, good
 from tests.packs.monitors.test_checks import CAPTCHA
 from tests.packs.monitors.watching import DAY, HTML, MINUTE, Watcher, item
@@ -80,11 +80,11 @@ async def test_a_place_that_is_gone_is_not_the_cheapest(shop: Site, watcher: Wat
     group_id = (await watcher.product(first))["group_id"]
     shop.pages["/q/1"] = item("10.00")
     cheap = await watcher.watch("/q/1")
-    compared = await watcher.ask(requests.compare_group, group_id)
+    compared = await watcher.ask(service.compare_group, group_id)
     assert [one["percent_above_cheapest"] for one in compared["products"]] == [0, 100]
     del shop.pages["/q/1"]
     await watcher.check(cheap)
-    compared = await watcher.ask(requests.compare_group, group_id)
+    compared = await watcher.ask(service.compare_group, group_id)
     assert [(one["product_id"], one["percent_above_cheapest"]) for one in compared["products"]] == [
         (first, 0),
         (cheap, None),

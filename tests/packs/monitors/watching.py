@@ -8,17 +8,18 @@ from typing import Any
 from uuid import UUID
 
 from leasehold import Leasehold
-from leasehold.access import Access
-from leasehold.client import Backend
-from leasehold.connectors import webhook
-from leasehold.engine.database import Database
+from leasehold.database.database import Database
+from leasehold.features.webhooks import handlers as webhook
 from leasehold.job import Job
+from leasehold.plugins.discovery import app_of
+from leasehold.program.access import Access
+from leasehold.program.client import Backend
 from leasehold.settings import Settings
-from leasehold_packs.monitors import pack, requests
-from leasehold_packs.monitors.shop import Item, product_page
+from leasehold_packs.monitors import feature, service
+from leasehold_packs.monitors.demo.shop import Item, product_page
 from tests.cell import Cell
-from tests.net.world import Site, page, serving
-from tests.outside.hooks import KEY
+from tests.features.webhooks.hooks import KEY
+from tests.fetch.world import Site, page, serving
 from tests.waiting import eventually
 from tests.worker.running import FAST, running
 
@@ -44,29 +45,29 @@ class Watcher:
             return await request(tx, *args, **given)
 
     async def site(self, **settings: Any) -> UUID:
-        from leasehold_packs.monitors.options import Settings as Watched
+        from leasehold_packs.monitors.model import Settings as Watched
 
         site: dict[str, Any] = await self.ask(
-            requests.put_site, self.access.tenant_id, self.base + "/", Watched(**settings)
+            service.put_site, self.access.tenant_id, self.base + "/", Watched(**settings)
         )
         return site["site_id"]  # type: ignore[no-any-return]
 
     async def watch(self, path: str = "/p/1", **given: Any) -> UUID:
         """A product that was read once."""
-        product = await self.ask(requests.watch, self.access.tenant_id, self.base + path, **given)
+        product = await self.ask(service.watch, self.access.tenant_id, self.base + path, **given)
         await self.quiet()
         return product["product_id"]  # type: ignore[no-any-return]
 
     async def check(self, product_id: UUID) -> str:
         """What a check says."""
-        return str((await self.ended(await self.ask(requests.check, product_id))).result)
+        return str((await self.ended(await self.ask(service.check, product_id))).result)
 
     async def crawl(self, site_id: UUID, what: str = "crawl") -> dict[str, Any]:
         """A run over all products of a site, when it has ended."""
-        begun = await self.ended(await self.ask(requests.crawl, site_id, what=what))
+        begun = await self.ended(await self.ask(service.crawl, site_id, what=what))
 
         async def look() -> dict[str, Any]:
-            runs = await self.ask(requests.list_runs, site_id)
+            runs = await self.ask(service.list_runs, site_id)
             return next((run for run in runs if str(run["run_id"]) == begun.result and run["finished_at"]), {})
 
         return await eventually(look, what="the end of the run", seconds=120)
@@ -101,11 +102,11 @@ class Watcher:
         await self.quiet()
 
     async def product(self, product_id: UUID) -> dict[str, Any]:
-        return await self.ask(requests.get_product, product_id)  # type: ignore[no-any-return]
+        return await self.ask(service.get_product, product_id)  # type: ignore[no-any-return]
 
     async def changes(self, **filters: Any) -> list[tuple[str, Any, Any]]:
         """Kind, before and after, the oldest first."""
-        found = await self.ask(requests.list_changes, limit=1000, **filters)
+        found = await self.ask(service.list_changes, limit=1000, **filters)
         return [(one["kind"], _value(one["before"]), _value(one["after"])) for one in reversed(found)]
 
     async def events(self, type_: str = "%") -> list[dict[str, Any]]:
@@ -123,10 +124,11 @@ def _value(told: dict[str, Any]) -> Any:
 async def watching(cell: Cell, api_db: Database, site: Site, *, allow: str = "") -> AsyncIterator[Watcher]:
     async with serving(site) as port:
         allowed = ",".join(filter(None, (f"127.0.0.1:{port}", allow)))
-        # A lease that outlasts every leap of the clock, or the worker would be declared lost in the middle of its work.
+        # A lease that outlasts every leap of the clock, or the worker would be declared lost in the
+        # middle of its work.
         settings = replace(FAST, lease_seconds=1e8, fetch_allow=allowed, fetch_gap_seconds=0.0001, secret_keys=KEY)
         app = Leasehold(settings)
-        app.include(pack.app)
+        app.include(app_of(feature))
         app.include(webhook.app)
         async with running(cell, app, settings):
             yield Watcher(cell, Access(Backend(Settings(), api_db), cell.tenant_a, "test"), port)

@@ -16,14 +16,12 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-import asyncpg
-
 from leasehold.testing import Kit
 from leasehold.testing.server import joined
-from tests.api.conftest import SECRET_KEY
 from tests.cli.program import started
+from tests.http.conftest import SECRET_KEY
 from tests.packs.passports.mortal import POINTS, point_of
-from tests.packs.passports.office import Office, good, office, prepare
+from tests.packs.passports.office import Office, administrator, good, office, prepare
 from tests.waiting import eventually
 from tests.worker.running import ENVIRONMENT
 
@@ -79,7 +77,7 @@ async def _all_active(maker: Office, versions: Sequence[str]) -> bool:
 
 
 async def _check(kit: Kit, maker: Office, versions: Sequence[str]) -> None:
-    connection = await asyncpg.connect(kit.admin_url, server_settings={"application_name": "leasehold-migrate"})
+    connection = await administrator(kit)
     try:
         rows: list[Any] = await connection.fetch(_HISTORY)
     finally:

@@ -17,15 +17,17 @@ from random import Random
 from typing import Any
 from uuid import UUID
 
-from leasehold.engine.connect import target
-from leasehold.engine.database import Database, Role
+from leasehold.database.connect import target
+from leasehold.database.database import Database, Role
+from leasehold.plugins.discovery import app_of
+from leasehold.program.transaction import AttemptTransaction
 from leasehold.settings import Settings
-from leasehold.worker import Worker, link
-from leasehold.worker.transaction import HandlerTransaction
-from leasehold_packs.passports import pack
+from leasehold.worker import Worker, attempt_api
+from leasehold_packs.passports import feature
 
 _PR_SET_PDEATHSIG = 1
-#: keys; then lock, proof and leaf, event (two statements), head (three), enqueue, complete; and the commit.
+#: keys; then lock, proof and leaf, event (two statements), head (three), enqueue, complete; and the
+#: commit.
 POINTS = 11
 _statements: Counter[int] = Counter()  # so far, of each attempt
 
@@ -58,8 +60,8 @@ def _be_a_worker(settings: Settings, marks: Path, seed: int) -> None:
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     for name in ("execute", "fetch", "fetchrow", "fetchval", "emit", "enqueue", "complete"):
-        setattr(HandlerTransaction, name, _deadly(getattr(HandlerTransaction, name), marks, seed))
-    pack.app._settings = settings
+        setattr(AttemptTransaction, name, _deadly(getattr(AttemptTransaction, name), marks, seed))
+    app_of(feature)._settings = settings
     try:
         asyncio.run(_work(settings))
     finally:
@@ -68,21 +70,21 @@ def _be_a_worker(settings: Settings, marks: Path, seed: int) -> None:
 
 async def _work(settings: Settings) -> None:
     async with Database(target(settings, Role.WORKER), connections=settings.slots + 1) as db:
-        await Worker(db, pack.app, settings).run()
+        await Worker(db, app_of(feature), settings).run()
 
 
 def _deadly(method: Callable[..., Any], marks: Path, seed: int) -> Callable[..., Any]:
     async def call(tx: Any, *args: Any, **options: Any) -> Any:
-        grant = tx._execution.grant
-        if grant.kind != "passports.sign":
+        job = tx._job
+        if job.kind != "passports.sign":
             return await method(tx, *args, **options)
-        at, seconds = point_of(grant.job_id, seed)
-        done = _statements[grant.token]
-        _statements[grant.token] += 1
-        if done == at and _is_first(marks / str(grant.job_id)):
+        at, seconds = point_of(job.job_id, seed)
+        done = _statements[job.token]
+        _statements[job.token] += 1
+        if done == at and _is_first(marks / str(job.job_id)):
             os.kill(os.getpid(), signal.SIGKILL)
         result = await method(tx, *args, **options)
-        if method.__name__ == "complete" and at > done and _is_first(marks / str(grant.job_id)):
+        if method.__name__ == "complete" and at > done and _is_first(marks / str(job.job_id)):
             threading.Timer(seconds, os.kill, (os.getpid(), signal.SIGKILL)).start()
         return result
 
@@ -98,5 +100,5 @@ def _is_first(mark: Path) -> bool:
 
 
 if __name__ == "__main__":
-    assert link  # the worker's way into transactions is imported before the first fork
+    assert attempt_api  # the worker's way into transactions is imported before the first fork
     main(Path(sys.argv[1]), int(sys.argv[2]))

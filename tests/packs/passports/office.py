@@ -5,22 +5,24 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any
 
+import asyncpg
 import httpx
 
-from leasehold import Job, keys
-from leasehold.api import create_app, open_services
-from leasehold.engine.connect import target
-from leasehold.engine.database import Database, Role
-from leasehold.engine.keys import create_key
-from leasehold.keys import Peppers
-from leasehold.packs import Found
+from leasehold import Job
+from leasehold.database.connect import target
+from leasehold.database.database import Database, Role
+from leasehold.features.api_keys import format as keys
+from leasehold.features.api_keys.format import Peppers
+from leasehold.features.api_keys.store import create_key
+from leasehold.http.app import create_app, open_services
+from leasehold.plugins.discovery import InstalledFeature, app_of
 from leasehold.testing import Kit
-from leasehold_packs.passports import pack
+from leasehold_packs.passports import feature
 from leasehold_packs.passports.canonical import canonical
-from tests.api.conftest import PEPPER, SECRET_KEY, bearer
+from tests.http.conftest import PEPPER, SECRET_KEY, bearer
 from tests.packs.passports.battery import RULES, SAYS
 
-FOUND = Found(pack=pack, distribution="leasehold", version="0")
+FOUND = InstalledFeature(feature=feature, distribution="leasehold", version="0")
 SCOPES = ("jobs:read", "jobs:write", "admin")
 HOST = "maker.localhost"
 GTIN = "04012345123456"
@@ -36,7 +38,7 @@ class Office:
 
     async def work(self) -> list[Job]:
         """Run all jobs there are, and those that come of them."""
-        return await self.kit.run_until_idle(pack.app)
+        return await self.kit.run_until_idle(app_of(feature))
 
     async def opened(self, *, slug: str = "maker", host: str | None = None) -> None:
         issuer = {"slug": slug, "name": f"The {slug}", "host": host or f"{slug}.localhost"}
@@ -88,9 +90,15 @@ def good(response: httpx.Response) -> Any:
 
 async def prepare(kit: Kit) -> None:
     """The pack's tables in the kit's database, and keys to seal secrets with."""
-    await kit.migrate(pack)
+    await kit.migrate(feature)
     kit.settings = replace(kit.settings, key_pepper=PEPPER, secret_keys=SECRET_KEY, ip_requests=1_000_000)
-    kit.use(pack.app)
+    kit.use(app_of(feature))
+
+
+async def administrator(kit: Kit) -> asyncpg.Connection:
+    """A connection of the one who migrates, to change what no role may."""
+    named = {"application_name": "leasehold-migrate"}
+    return await asyncpg.connect(kit.admin_url, server_settings=named)
 
 
 async def key_of(kit: Kit, tenant: str, scopes: tuple[str, ...] = SCOPES) -> dict[str, str]:

@@ -12,10 +12,10 @@ from resource import RUSAGE_CHILDREN, getrusage
 
 from leasehold.testing import Kit
 from leasehold.testing.server import joined
-from leasehold_packs.passports import maker
 from leasehold_packs.passports.attributes import Category, battery_pass_rules
-from tests.api.conftest import SECRET_KEY
+from leasehold_packs.passports.demo import sample_maker
 from tests.cli.program import started
+from tests.http.conftest import SECRET_KEY
 from tests.packs.passports.office import Office, good, office, prepare
 from tests.waiting import eventually
 
@@ -28,7 +28,7 @@ async def main(batteries: int, processes: int) -> None:
             bulk = await _asked(made, batteries)
             env = kit.environment | {"LEASEHOLD_SECRET_KEYS": SECRET_KEY, "LEASEHOLD_PACKS": "none"}
             began = time.monotonic()
-            app = "leasehold_packs.passports.many:kinds"
+            app = "leasehold_packs.passports.handlers_bulk:kinds"
             with started("worker", app, "--processes", str(processes), env=env) as workers:
                 await eventually(lambda: _is_done(made, bulk, batteries), what="all active", seconds=3600)
                 seconds = time.monotonic() - began
@@ -42,10 +42,10 @@ async def main(batteries: int, processes: int) -> None:
 
 
 async def _asked(made: Office, batteries: int) -> str:
-    says = maker.document(Category.LMT, 1)
-    model = await made.passport(says=says, gtin=maker.gtin(1))
+    says = sample_maker.document(Category.LMT, 1)
+    model = await made.passport(says=says, gtin=sample_maker.gtin(1))
     package = await made.package(battery_pass_rules(Category.LMT))
-    raw = maker.sheet(batteries, 1)
+    raw = sample_maker.sheet(batteries, 1)
     sheet = await made.send(model, raw, media="text/csv", name="serials.csv", role="sheet")
     body = {"package_id": package, "document_version_id": sheet["document_version_id"]}
     return str(good(await made.api.post(f"/v1/passports/{model}/bulk", json=body))["bulk_id"])

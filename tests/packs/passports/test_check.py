@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from playwright.async_api import Browser, Page, async_playwright, expect
 
-from leasehold.api.server import serving
+from leasehold.http.server import serving
 from leasehold.testing import Kit
 from leasehold_packs.passports.attributes import Reader
 from leasehold_packs.passports.bundle_zip import PARTS, keys_json, unzipped, zipped

@@ -13,10 +13,10 @@ from leasehold_packs.passports.attributes import Reader
 from leasehold_packs.passports.bundle_zip import zipped
 from leasehold_packs.passports.keys import did_document
 from leasehold_packs.passports.log import CONSISTENCY
-from tests.api.conftest import SECRET_KEY
 from tests.cli.program import Said, started
 from tests.cli.program import leasehold as command
 from tests.docs.pages import ROOT, Block, blocks, commands
+from tests.http.conftest import SECRET_KEY
 from tests.packs.passports.battery import ISSUER, KEY, head_of, passport, signed
 from tests.packs.passports.office import prepare
 

@@ -15,9 +15,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from leasehold_packs.passports.cells import cell_name
 from leasehold_packs.passports.documents import XLSX, json_facts, read_json, sheet_facts, sheet_rows
 from leasehold_packs.passports.errors import Code, PassportError
+from leasehold_packs.passports.spreadsheet_cells import cell_name
 
 ENCODINGS = {
     "utf-8": codecs.BOM_UTF8,

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
-from leasehold.api.server import serving
+from leasehold.http.server import serving
 from leasehold.testing import Kit
 from leasehold_packs.passports.attributes import Category, battery_pass_rules
 from tests.corpora.data import CORPORA, needs_corpora
@@ -42,7 +42,8 @@ async def test_battery_pass_from_its_documents_to_a_scan(maker: Office, tmp_path
     for folder, payload, schema, under, breaks in PAYLOADS:
         home = BATTERY_PASS / f"io.BatteryPass.{folder}" / "gen"
         rules = await maker.send(passport, (home / schema).read_bytes(), name=f"{folder} schema", role="schema")
-        # The two versions of the performance belong to one place: the older is kept beside the passport.
+        # The two versions of the performance belong to one place: the older is kept beside the
+        # passport.
         place = {"under": under or "/olderPerformance", "schema_id": rules["document_version_id"], "name": folder}
         await maker.send(passport, (home / payload).read_bytes(), **place)
         errors[folder] = [f"{place['under']}{at}" for at in breaks]

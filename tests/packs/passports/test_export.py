@@ -11,8 +11,8 @@ import httpx
 import pytest
 
 from leasehold_packs.passports import export
-from leasehold_packs.passports.archive import Archive, Entry, bundles_in, is_archive
 from leasehold_packs.passports.attributes import Reader
+from leasehold_packs.passports.bundle_archive import Archive, Entry, bundles_in, is_archive
 from leasehold_packs.passports.errors import PassportError
 from leasehold_packs.passports.verify import verify
 from tests.packs.passports.battery import ISSUE, KEY, passport, signed

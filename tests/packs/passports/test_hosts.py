@@ -13,7 +13,7 @@ import trustme
 
 from leasehold.job import Job
 from leasehold.testing import Kit
-from tests.net.world import Names, Site, moved, page, serving
+from tests.fetch.world import Names, Site, moved, page, serving
 from tests.packs.passports.office import GTIN, Office, client, good, office, prepare
 from tests.packs.passports.test_public import published
 
@@ -43,7 +43,7 @@ async def web(leasehold: Kit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     (tmp_path / "ca.pem").write_bytes(authority.cert_pem.bytes())
     monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "ca.pem"))
     resolver = Names({name: ["127.0.0.1"] for name in NAMES})
-    monkeypatch.setattr("leasehold.net.fetch.SystemResolver", lambda: resolver)
+    monkeypatch.setattr("leasehold.fetch.fetcher.SystemResolver", lambda: resolver)
     async with served(Site(), authority) as web:
         await prepare(leasehold)
         allowed = ",".join(f"{name}:{web.port}" for name in NAMES)

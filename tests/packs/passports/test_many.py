@@ -3,14 +3,13 @@
 from pathlib import Path
 from typing import Any
 
-import asyncpg
 import pytest
 
 from leasehold import State
-from leasehold_packs.passports import many
+from leasehold_packs.passports import handlers_bulk
 from tests.packs.passports import killed
 from tests.packs.passports.battery import RULES
-from tests.packs.passports.office import GTIN, HOST, Office, good
+from tests.packs.passports.office import GTIN, HOST, Office, administrator, good
 
 RULES_2 = RULES | {"version": "2", "copies": [copy for copy in RULES["copies"] if copy["at"] != "/ok"]}
 
@@ -50,9 +49,9 @@ async def test_a_line_of_a_sheet_becomes_a_battery_with_the_facts_of_its_model_a
 
 
 async def test_a_bulk_goes_on_where_it_was_left(maker: Office, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(many, "CHUNK", 5)
+    monkeypatch.setattr(handlers_bulk, "CHUNK", 5)
     model, _, bulk_id = await bulk(maker, sheet(13))
-    usual, is_broken, calls = many._make_some, True, 0
+    usual, is_broken, calls = handlers_bulk._make_some, True, 0
 
     async def breaks(*args: Any) -> None:
         nonlocal calls
@@ -61,7 +60,7 @@ async def test_a_bulk_goes_on_where_it_was_left(maker: Office, monkeypatch: pyte
             raise ConnectionError("the worker is gone")
         await usual(*args)
 
-    monkeypatch.setattr(many, "_make_some", breaks)
+    monkeypatch.setattr(handlers_bulk, "_make_some", breaks)
     await maker.work()
     half = good(await maker.api.get(f"/v1/passports/bulks/{bulk_id}"))
     assert (half["state"], half["made"], half["next_line"]) == ("running", 10, 10)
@@ -129,7 +128,7 @@ async def replayed(maker: Office) -> tuple[int, list[str]]:
 
 
 async def as_administrator(maker: Office, statements: list[str]) -> None:
-    connection = await asyncpg.connect(maker.kit.admin_url)
+    connection = await administrator(maker.kit)
     try:
         for statement in statements:
             await connection.execute(statement)

@@ -6,8 +6,8 @@ from contextlib import asynccontextmanager
 
 import httpx
 
-from leasehold import dashboard
-from leasehold.api import create_app, open_services
+from leasehold.dashboard import app as dashboard
+from leasehold.http.app import create_app, open_services
 from tests.packs.passports.office import FOUND, HOST, Office, key_of
 
 

@@ -20,11 +20,11 @@ from leasehold_packs.passports.bundle import Bundle
 from leasehold_packs.passports.bundle_zip import PARTS, unzipped
 from leasehold_packs.passports.canonical import canonical
 from leasehold_packs.passports.keys import keys_of
-from leasehold_packs.passports.languages import LANGUAGES, preferred
 from leasehold_packs.passports.merkle import root
 from leasehold_packs.passports.routes import routes
+from leasehold_packs.passports.translations import LANGUAGES, preferred
 from leasehold_packs.passports.verify import consistency_findings, verify
-from tests.packs.passports.office import GTIN, HOST, Office, good, office
+from tests.packs.passports.office import GTIN, HOST, Office, administrator, good, office
 
 #: Values of the battery that are not public.
 HIDDEN = (b"Aluminium", b"cycles", b"maker.example/report")
@@ -297,7 +297,7 @@ TAMPERING = {
 
 async def test_nobody_writes_the_log_but_a_signing(maker: Office) -> None:
     await maker.compiled(await maker.passport(), await maker.package())
-    connection = await asyncpg.connect(maker.kit.admin_url)
+    connection = await administrator(maker.kit)
     try:
         for statement, why in TAMPERING.items():
             with pytest.raises(asyncpg.PostgresError, match=why):

@@ -8,10 +8,10 @@ import httpx
 import pytest
 from fastapi.routing import APIRoute
 
-from leasehold.api.route import ANYBODY
+from leasehold.http.route import ANYBODY
 from leasehold_packs.passports.attributes import Reader, Tier
+from leasehold_packs.passports.demo.sample_maker import gtin as maker_gtin
 from leasehold_packs.passports.keys import keys_of
-from leasehold_packs.passports.maker import gtin as maker_gtin
 from leasehold_packs.passports.routes import routes
 from leasehold_packs.passports.verify import verify
 from tests.packs.passports.office import Office, good

@@ -3,11 +3,11 @@
 import pytest
 
 from leasehold_packs.passports.attributes import Category, Reader, battery_pass_rules, completeness
-from leasehold_packs.passports.bounded import schema_findings
 from leasehold_packs.passports.compile import compiled
 from leasehold_packs.passports.documents import json_facts, read_json
 from leasehold_packs.passports.facts import Fact, Snapshot
 from leasehold_packs.passports.rules import package
+from leasehold_packs.passports.schema_sandbox import schema_findings
 from leasehold_packs.passports.verify import verify
 from tests.corpora.data import CORPORA, needs_corpora
 from tests.packs.passports.battery import ISSUE, KEY, signed

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from leasehold_packs.passports import bounded
-from leasehold_packs.passports.bounded import schema_findings
+from leasehold_packs.passports import schema_sandbox
 from leasehold_packs.passports.errors import Code, PassportError
 from leasehold_packs.passports.rules import package
+from leasehold_packs.passports.schema_sandbox import schema_findings
 from leasehold_packs.passports.schemas import Unusable, broken
 from tests.packs.passports.battery import RULES
 
@@ -114,7 +114,7 @@ DOUBLED = {f"d{n}": {"allOf": [{"$ref": f"#/$defs/d{n + 1}"}] * 2} for n in rang
 async def test_a_schema_that_takes_for_ever_is_ended_and_holds_nobody_up(
     schema: Any, value: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(bounded, "SECONDS", 0.2)
+    monkeypatch.setattr(schema_sandbox, "SECONDS", 0.2)
     asked = asyncio.create_task(asyncio.to_thread(schema_findings, schema, value))
     turns = 0
     while not asked.done():
@@ -128,20 +128,20 @@ async def test_a_schema_that_takes_for_ever_is_ended_and_holds_nobody_up(
 
 def test_a_process_that_was_killed_while_it_waited_is_replaced() -> None:
     schema_findings({"type": "string"}, "")
-    for process in bounded._spares:
+    for process in schema_sandbox._spares:
         process.kill()
         process.wait()
     assert schema_findings({"type": "string"}, 1) != []
 
 
 def test_a_process_that_dies_over_a_schema_says_nothing_about_the_schema(monkeypatch: pytest.MonkeyPatch) -> None:
-    taken = bounded._take
+    taken = schema_sandbox._take
 
     def doomed() -> Any:
         process = taken()
         process.kill()
         return process
 
-    monkeypatch.setattr(bounded, "_take", doomed)
-    with pytest.raises(bounded.CheckerDied):
+    monkeypatch.setattr(schema_sandbox, "_take", doomed)
+    with pytest.raises(schema_sandbox.CheckerDied):
         schema_findings({"type": "string"}, "")

@@ -1,8 +1,6 @@
 """Documents that are valid for a time: what becomes of them and of what was read from them."""
 
-import asyncpg
-
-from tests.packs.passports.office import JSON, Office, good
+from tests.packs.passports.office import JSON, Office, administrator, good
 
 
 async def test_a_document_whose_time_is_over_is_told_of_once_and_makes_no_more_passports(maker: Office) -> None:
@@ -74,7 +72,7 @@ async def test_how_complete_a_passport_is_follows_its_facts(maker: Office) -> No
 async def share(maker: Office) -> int:
     """As lists show it, when all jobs have run."""
     await maker.work()
-    connection = await asyncpg.connect(maker.kit.admin_url)
+    connection = await administrator(maker.kit)
     try:
         return int(await connection.fetchval("select share from leasehold_passports.completeness"))
     finally:

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from leasehold_packs.passports import log, standalone
+from leasehold_packs.passports import log, verify_standalone
 from leasehold_packs.passports.attributes import Reader, Tier
 from leasehold_packs.passports.bundle import Bundle, field_proof
 from leasehold_packs.passports.bundle_zip import keys_json
@@ -81,12 +81,12 @@ def test_the_stand_alone_program_catches_and_names_every_flipped_byte() -> None:
     dice = Random(1)
     keys = json.loads(keys_json([KEY]))
     raw = {part: getattr(BUNDLES[Reader.OWNER], part) for part in PARTS}
-    assert standalone.findings(raw, keys) == []
+    assert verify_standalone.findings(raw, keys) == []
     for part in PARTS:
         for place in range(len(raw[part])):
             flipped = bytearray(raw[part])
             flipped[place] ^= 1 << dice.randrange(8)
-            found = standalone.findings({**raw, part: bytes(flipped)}, keys)
+            found = verify_standalone.findings({**raw, part: bytes(flipped)}, keys)
             assert any(finding.startswith(part.upper()) for finding in found), (part, bytes(flipped), found)
 
 

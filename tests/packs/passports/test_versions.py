@@ -7,10 +7,9 @@ import asyncpg
 import pytest
 
 from leasehold import State
-from leasehold.engine import pack_files
-from leasehold.engine.connect import target
-from leasehold.engine.database import Role
-from leasehold_packs.passports import bounded, pack
+from leasehold.database.connect import target
+from leasehold.database.database import Role
+from leasehold_packs.passports import schema_sandbox
 from tests.packs.passports.battery import RULES, SAYS
 from tests.packs.passports.office import GTIN, HOST, Office, good, office
 
@@ -42,7 +41,7 @@ def code(response: Any) -> tuple[int, str]:
 async def test_a_schema_that_takes_for_ever_ends_its_version_and_holds_nobody_up(
     maker: Office, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(bounded, "SECONDS", 0.3)
+    monkeypatch.setattr(schema_sandbox, "SECONDS", 0.3)
     passport = await maker.passport(says=SAYS | {"model": "M" * 64 + "1"})
     endless = await maker.package(RULES | {"schema": {"properties": {"model": {"pattern": "^(M+)+$"}}}})
     asked = good(await maker.api.post(f"/v1/passports/{passport}/compile", json={"package_id": endless}))
@@ -230,48 +229,3 @@ async def test_what_was_signed_sealed_or_published_stays(maker: Office) -> None:
                 assert refused.value.sqlstate == "LH409", statement
         finally:
             await connection.close()
-
-
-#: What the second file of the pack made, gone.
-WITHOUT_LOG = """
-do $$
-declare
-  v_name text;
-begin
-  drop trigger log on leasehold_passports.version;
-  drop table leasehold_passports.log_leaf, leasehold_passports.log_node, leasehold_passports.tree_head;
-  for v_name in
-    select oid::regprocedure from pg_proc
-    where pronamespace = 'leasehold_passports'::regnamespace and proname ~ '^(log_|keep_log$|keep_tree_head$)'
-  loop
-    execute 'drop function ' || v_name;
-  end loop;
-end
-$$;
-"""
-
-
-async def test_what_was_signed_before_there_was_a_log_is_its_beginning(maker: Office) -> None:
-    passport, package = await maker.passport(), await maker.package()
-    versions = [(await maker.compiled(passport, package))["version_id"] for _ in range(3)]
-    at = "/v1/passports/issuers/maker/log/entries"
-    leaves = good(await maker.api.get(at))
-    [_, log_file, *_] = pack.files.files
-    connection = await asyncpg.connect(maker.kit.admin_url, server_settings={"application_name": "leasehold-migrate"})
-    try:
-        await connection.execute(WITHOUT_LOG)
-        await connection.execute(pack_files.render(log_file.text, schema="leasehold", pack="passports"))
-        await connection.execute(pack_files.protect(pack.files, "leasehold"))
-    finally:
-        await connection.close()
-    assert good(await maker.api.get(at)) == leaves
-    assert good(await maker.api.get(f"/v1/passports/versions/{versions[0]}/log")) is None, "no head is signed yet"
-    await (await maker.kit.client()).enqueue("passports.tree_head")
-    [job] = await maker.work()
-    assert job.result == {"done": 1, "failed": 0}
-    for version in versions:
-        parts = {
-            part: good(await maker.api.get(f"/v1/passports/versions/{version}/{part}"))
-            for part in ("payload", "receipt", "proof", "log", "disclosure")
-        }
-        assert good(await maker.api.post("/v1/passports/verify", json=parts))["ok"]

@@ -11,18 +11,19 @@ from uuid import UUID
 import pytest
 
 from leasehold import Leasehold
-from leasehold.access import Access
-from leasehold.client import Backend
-from leasehold.connectors import webhook
-from leasehold.engine.database import Database
+from leasehold.database.database import Database
+from leasehold.features.webhooks import handlers as webhook
+from leasehold.plugins.discovery import app_of
+from leasehold.program.access import Access
+from leasehold.program.client import Backend
 from leasehold.settings import Settings
-from leasehold_packs.postings import pack, requests, search
-from leasehold_packs.postings.options import GAP, Options
-from leasehold_packs.postings.requests import NewSource
+from leasehold_packs.postings import feature, search, service
+from leasehold_packs.postings.model import GAP, Options
+from leasehold_packs.postings.service import NewSource
 from tests.cell import Cell
 from tests.corpora.data import CORPORA
-from tests.net.world import serving
-from tests.outside.hooks import KEY
+from tests.features.webhooks.hooks import KEY
+from tests.fetch.world import serving
 from tests.packs.postings.replay import Board, Boards, Job
 from tests.waiting import eventually
 from tests.worker.running import FAST, running
@@ -38,13 +39,13 @@ class Tracker:
     async def add(self, board: Board, *, company: str = "Acme", **options: Any) -> UUID:
         new = NewSource(board=board.shape, slug=board.slug, base=self.base, company=company)
         async with self.access.transaction() as tx:
-            source = await requests.add_source(tx, self.access.tenant_id, new, Options(**options))
+            source = await service.add_source(tx, self.access.tenant_id, new, Options(**options))
         source_id: UUID = source["source_id"]
         return source_id
 
     async def start(self, *sources: UUID, details: str = "due") -> UUID:
         async with self.access.transaction() as tx:
-            asked = await requests.ask_run(
+            asked = await service.ask_run(
                 tx, self.access.tenant_id, self.access.actor, sources=list(sources) or None, details=details
             )
         return asked.run_id
@@ -55,14 +56,14 @@ class Tracker:
     async def ended(self, run_id: UUID) -> dict[str, Any]:
         async def look() -> dict[str, Any]:
             async with self.access.transaction() as tx:
-                run = await requests.get_run(tx, run_id)
+                run = await service.get_run(tx, run_id)
             return {} if run["state"] == "running" else run
 
         return await eventually(look, what="the end of the run", seconds=300)
 
     async def source(self, source_id: UUID) -> dict[str, Any]:
         async with self.access.transaction() as tx:
-            return await requests.get_source(tx, source_id)
+            return await service.get_source(tx, source_id)
 
     async def find(
         self, q: str | None = None, *, exact: bool = False, **query: Any
@@ -70,7 +71,7 @@ class Tracker:
         question = search.asked(search.Query(q=q, **query))
         async with self.access.transaction() as tx:
             found = await search.find(tx, question, limit=1000, exact=exact)
-            return await requests.read_postings(tx, found.ids, text=True), found
+            return await service.read_postings(tx, found.ids, text=True), found
 
     async def states(self, source_id: UUID | None = None) -> dict[str, int]:
         async with self.access.transaction() as tx:
@@ -96,7 +97,7 @@ async def tracking(cell: Cell, api_db: Database, monkeypatch: pytest.MonkeyPatch
             # A lease that outlasts every leap of the clock.
             settings = replace(FAST, lease_seconds=1e8, fetch_allow=allowed, fetch_gap_seconds=0.0001, secret_keys=KEY)
             app = Leasehold(settings)
-            app.include(pack.app)
+            app.include(app_of(feature))
             app.include(webhook.app)
             async with running(cell, app, settings):
                 yield Tracker(Access(Backend(Settings(), api_db), cell.tenant_a, "test"), port)

@@ -12,17 +12,17 @@ from difflib import unified_diff
 from typing import Any
 from uuid import UUID
 
-from leasehold.access import Access
-from leasehold.client import Backend
-from leasehold.engine.database import Role
+from leasehold.database.database import Role
+from leasehold.program.access import Access
+from leasehold.program.client import Backend
 from leasehold.settings import Settings
-from leasehold_packs.postings import pack, requests
+from leasehold_packs.postings import feature, service
 from leasehold_packs.postings.handlers import QUEUE
-from leasehold_packs.postings.options import GAP, Options
-from leasehold_packs.postings.requests import NewSource
+from leasehold_packs.postings.model import GAP, Options
+from leasehold_packs.postings.service import NewSource
 from tests.cell import Cell
 from tests.faults.conftest import Own
-from tests.net.world import serving
+from tests.fetch.world import serving
 from tests.packs.killer import Killer, digest, ended_badly, kills, prepared
 from tests.packs.postings.replay import SHAPES, Board, Boards, Job
 
@@ -137,13 +137,13 @@ async def _add_sources(cell: Cell, tenant: UUID, port: int, made: list[Board]) -
     async with cell.database(Role.API) as db, Access(Backend(Settings(), db), tenant, "test").transaction() as tx:
         for board in made:
             new = NewSource(board=board.shape, slug=board.slug, base=f"http://127.0.0.1:{port}", company="Acme")
-            await requests.add_source(tx, tenant, new, Options())
+            await service.add_source(tx, tenant, new, Options())
 
 
 async def main(seeds: range, workers: int) -> int:
     different, killed, aborted = 0, Counter[str](), 0
     for seed in seeds:
-        async with prepared(pack, QUEUE) as own:
+        async with prepared(feature, QUEUE) as own:
             calm, rough, done, stopped = await compare(own, seed, workers=workers)
             badly = await ended_badly(own.cell)
         different += calm != rough

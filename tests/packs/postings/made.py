@@ -14,12 +14,13 @@ from uuid import UUID
 
 import asyncpg
 
-from leasehold.access import Access
-from leasehold.client import Backend
-from leasehold.engine import migrate
-from leasehold.engine.database import Role
+from leasehold.database import migrate
+from leasehold.database.database import Role
+from leasehold.plugins.discovery import files_of
+from leasehold.program.access import Access
+from leasehold.program.client import Backend
 from leasehold.settings import Settings
-from leasehold_packs.postings import pack, search
+from leasehold_packs.postings import feature, search
 from leasehold_packs.postings.search import Query
 from tests.cell import Cell, apart
 
@@ -132,7 +133,7 @@ async def _plan(connection: asyncpg.Connection, call: str, question: dict[str, o
 
 async def main(postings: int, times: int) -> int:
     async with apart() as cell:
-        await migrate.migrate(cell.cluster.url(cell.name), packs=[pack.files])
+        await migrate.migrate(cell.cluster.url(cell.name), packs=[files_of(feature)])
         await make_postings(cell, cell.tenant_a, postings)
         scans = 0
         for q in QUESTIONS:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import urlsplit
 
-from tests.net.world import page
+from tests.fetch.world import page
 
 SHAPES = ("greenhouse", "lever", "ashby", "workday")
 JSON = "Content-Type: application/json"

@@ -4,9 +4,9 @@ import pytest
 
 from leasehold.postgres.server import free_port
 from leasehold.testing import Kit
-from leasehold_packs.postings import pack
+from leasehold_packs.postings import feature
 from leasehold_packs.postings.demo import MadeBoard
-from leasehold_packs.postings.options import GAP
+from leasehold_packs.postings.model import GAP
 from tests.cli.program import leasehold as command
 from tests.cli.program import started
 from tests.packs.tutorial import done
@@ -14,7 +14,7 @@ from tests.packs.tutorial import done
 
 @pytest.fixture
 async def site(leasehold: Kit) -> dict[str, str]:
-    await leasehold.migrate(pack)
+    await leasehold.migrate(feature)
     return leasehold.environment | {"LEASEHOLD_PACKS": "postings", GAP: "0.01"}
 
 

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from leasehold.errors import BadSetting
-from leasehold_packs.postings import pay, report, traits, wording
+from leasehold_packs.postings import html_text, normalize, pay, report
 from leasehold_packs.postings.clusters import likeness, places_of
-from leasehold_packs.postings.options import GAP, Options, gap_seconds
+from leasehold_packs.postings.model import GAP, Options, gap_seconds
 from leasehold_packs.postings.posting import Posting, compare, digest_of, facts_of
 from tests.corpora.data import needs_corpora
 from tests.packs.postings.conftest import uber
@@ -56,13 +56,13 @@ def test_pay_of_fields_is_compared_by_the_year_and_never_across_currencies() -> 
 
 
 def test_words_of_boards_become_one_word() -> None:
-    assert traits.remote_of(None, "Berlin (Hybrid)", "Engineer") == "hybrid"
-    assert traits.remote_of("OnSite", "Remote") == "onsite"
-    assert traits.remote_of("Berlin", None) is None
+    assert normalize.remote_of(None, "Berlin (Hybrid)", "Engineer") == "hybrid"
+    assert normalize.remote_of("OnSite", "Remote") == "onsite"
+    assert normalize.remote_of("Berlin", None) is None
     levels = {"Sr. Engineer": "senior", "Senior Manager": "manager", "Staff Engineer": "staff", "Engineer II": "mid",
               "Intern, Data": "intern", "VP of Sales": "executive", "International Sales": None,
               "Staffing Lead": "lead"}  # fmt: skip
-    assert {title: traits.seniority_of(title) for title in levels} == levels
+    assert {title: normalize.seniority_of(title) for title in levels} == levels
     kinds = {
         "FullTime": "full_time",
         "Part-time": "part_time",
@@ -70,14 +70,14 @@ def test_words_of_boards_become_one_word() -> None:
         "Regular": "full_time",
         "?": "other",
     }
-    assert {text: traits.employment_of(text) for text in kinds} == kinds
+    assert {text: normalize.employment_of(text) for text in kinds} == kinds
 
 
 def test_text_is_what_a_reader_sees() -> None:
-    assert wording.from_html("<p>a&nbsp;<b>b</b></p><ul><li>c</li><li>d</li></ul><script>x</script>") == "a b\nc\nd"
-    assert wording.from_escaped("&lt;p&gt;a &amp;amp; b&lt;/p&gt;") == "a & b"
-    assert wording.from_html("a\u200bb<!-- 7 -->") == "ab"
-    assert wording.from_html(None) == wording.plain(None) == ""
+    assert html_text.from_html("<p>a&nbsp;<b>b</b></p><ul><li>c</li><li>d</li></ul><script>x</script>") == "a b\nc\nd"
+    assert html_text.from_escaped("&lt;p&gt;a &amp;amp; b&lt;/p&gt;") == "a & b"
+    assert html_text.from_html("a\u200bb<!-- 7 -->") == "ab"
+    assert html_text.from_html(None) == html_text.plain(None) == ""
 
 
 def test_a_change_of_pay_or_place_counts_and_noise_does_not() -> None:

@@ -9,12 +9,12 @@ from xml.etree import ElementTree
 import httpx
 import pytest
 
-from leasehold.api import create_app, open_services
-from leasehold.packs import Found
-from leasehold_packs.postings import pack, stream
-from tests.api.conftest import Keys, bearer, key, settings_of
+from leasehold.http.app import create_app, open_services
+from leasehold.plugins.discovery import InstalledFeature
+from leasehold_packs.postings import feature, stream
 from tests.cell import Cell
-from tests.net.world import page
+from tests.fetch.world import page
+from tests.http.conftest import Keys, bearer, key, settings_of
 from tests.packs.postings.conftest import Opened
 from tests.packs.postings.replay import Board, Boards
 from tests.packs.postings.test_runs import board, job
@@ -22,7 +22,7 @@ from tests.waiting import eventually
 
 __all__ = ["key"]  # a fixture
 
-FOUND = Found(pack=pack, distribution="leasehold", version="0")
+FOUND = InstalledFeature(feature=feature, distribution="leasehold", version="0")
 
 
 class Api:

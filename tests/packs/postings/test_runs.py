@@ -10,18 +10,18 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from leasehold.access import Access
-from leasehold.client import Backend
-from leasehold.engine.database import Database
+from leasehold.database.database import Database
 from leasehold.errors import BadInput, Conflict, NotFound
+from leasehold.program.access import Access
+from leasehold.program.client import Backend
 from leasehold.settings import Settings
-from leasehold_packs.postings import people, requests, search, trends
-from leasehold_packs.postings.options import GAP, Options
-from leasehold_packs.postings.requests import BREAKER, GATES, NewSource
+from leasehold_packs.postings import search, service, store_people, trends
+from leasehold_packs.postings.model import GAP, Options
+from leasehold_packs.postings.service import BREAKER, GATES, NewSource
 from tests.cell import Cell
 from tests.corpora.data import needs_corpora
-from tests.net.world import page, serving
-from tests.outside.hooks import Hooks, Receiver, settings_for
+from tests.features.webhooks.hooks import Hooks, Receiver, settings_for
+from tests.fetch.world import page, serving
 from tests.packs.postings.conftest import Opened, Tracker, uber
 from tests.packs.postings.replay import SHAPES, Board, Boards, Job
 from tests.waiting import eventually
@@ -96,7 +96,7 @@ async def test_real_postings_open_change_and_close_as_their_boards_say(tracking:
 
 async def kinds(tracker: Tracker, posting_id: UUID) -> list[str]:
     async with tracker.access.transaction() as tx:
-        return [event["kind"] for event in reversed((await requests.get_posting(tx, posting_id))["events"])]
+        return [event["kind"] for event in reversed((await service.get_posting(tx, posting_id))["events"])]
 
 
 async def test_a_posting_comes_back_is_posted_again_and_shows_what_it_was(tracking: Opened) -> None:
@@ -128,8 +128,8 @@ async def test_a_posting_comes_back_is_posted_again_and_shows_what_it_was(tracki
 
         [[clerk], _] = await tracker.find("clerk")
         async with tracker.access.transaction() as tx:
-            versions = await requests.list_versions(tx, clerk["posting_id"])
-            diff = await requests.diff_versions(tx, clerk["posting_id"], 1, 2)
+            versions = await service.list_versions(tx, clerk["posting_id"])
+            diff = await service.diff_versions(tx, clerk["posting_id"], 1, 2)
         assert [(one["n"], one["facts"]["title"]) for one in versions] == [(2, "Senior Clerk"), (1, "Clerk")]
         assert diff["fields"]["title"] == ["Clerk", "Senior Clerk"]
         assert diff["fields"]["salary"][1]["max"] == "60000"
@@ -157,9 +157,9 @@ async def test_an_empty_list_and_a_mass_of_missing_postings_close_nothing(tracki
         told = await tracker.source(source)
         assert (told["health"], told["held"]["missing"], await tracker.states()) == ("suspicious", 7, {"open": 12})
         async with tracker.access.transaction() as tx:
-            assert (await requests.decide(tx, tracker.access.tenant_id, source, close=True))["closed"] == 7
+            assert (await service.decide(tx, tracker.access.tenant_id, source, close=True))["closed"] == 7
             with pytest.raises(Conflict, match="no closings"):
-                await requests.decide(tx, tracker.access.tenant_id, source, close=False)
+                await service.decide(tx, tracker.access.tenant_id, source, close=False)
         assert await tracker.states() == {"open": 5, "closed": 7}
         assert (await tracker.run())["counts"]["same"] == 5
         assert (await tracker.source(source))["health"] == "good"
@@ -224,7 +224,7 @@ async def test_requests_to_one_host_are_two_seconds_apart(
         async def over() -> bool:
             await cell.pass_time(0.5)
             async with tracker.access.transaction() as tx:
-                return bool((await requests.get_run(tx, run_id))["state"] != "running")
+                return bool((await service.get_run(tx, run_id))["state"] != "running")
 
         await eventually(over, what="the end of the run")
         rows = await cell.look(
@@ -247,7 +247,7 @@ async def test_a_saved_search_reaches_a_receiver_signed_and_once_a_run(
             hooks = Hooks(cell, api_db, settings_for(receiver))
             await hooks.add(receiver, "postings.search_matched")
             async with tracker.access.transaction() as tx:
-                await people.save_search(tx, tracker.access.tenant_id, "test", "Rust", {"q": "rust"})
+                await store_people.save_search(tx, tracker.access.tenant_id, "test", "Rust", {"q": "rust"})
             await tracker.add(jobs)
             await tracker.run()
             await tracker.run()
@@ -307,7 +307,7 @@ async def test_one_job_on_two_boards_is_one_cluster_and_two_cities_never(trackin
         assert len((await tracker.find(duplicates=True))[0]) == 4
         berlin = next(one for one in found if one["locations"][0].startswith("Berlin"))
         async with tracker.access.transaction() as tx:
-            assert len((await requests.get_posting(tx, berlin["posting_id"]))["also"]) == 1
+            assert len((await service.get_posting(tx, berlin["posting_id"]))["also"]) == 1
         del here.jobs[1]
         await tracker.run(first)
         await tracker.run(first)
@@ -343,14 +343,14 @@ async def test_a_run_that_is_aborted_stops_and_leaves_what_was_known(tracking: O
 
         async def some_are_read() -> bool:
             async with tracker.access.transaction() as tx:
-                items = (await requests.run_items(tx, run_id))["items"]
+                items = (await service.run_items(tx, run_id))["items"]
             return any(item["state"] == "ready" for item in items)
 
         await eventually(some_are_read, what="a detail")
         with pytest.raises(Conflict, match="in a run already"):
             await tracker.start()
         async with tracker.access.transaction() as tx:
-            flow_id = await requests.stop_run(tx, run_id, "enough")
+            flow_id = await service.stop_run(tx, run_id, "enough")
         assert flow_id
         await tracker.access.client.flows.cancel(flow_id)
         ended = await tracker.ended(run_id)
@@ -358,7 +358,7 @@ async def test_a_run_that_is_aborted_stops_and_leaves_what_was_known(tracking: O
         assert await tracker.states() == {}
         async with tracker.access.transaction() as tx:
             with pytest.raises(Conflict, match="canceled already"):
-                await requests.stop_run(tx, run_id, "twice")
+                await service.stop_run(tx, run_id, "twice")
         assert (await tracker.run())["counts"]["opened"] == 60
 
 
@@ -369,16 +369,14 @@ async def test_another_tenant_sees_nothing_of_it(tracking: Opened, cell: Cell, a
         [[posting], _] = await tracker.find("kubernetes")
     other = Access(Backend(Settings(), api_db), cell.tenant_b, "test")
     async with other.transaction() as tx:
-        assert (
-            await requests.list_sources(tx) == await requests.list_runs(tx) == await requests.list_companies(tx) == []
-        )
+        assert await service.list_sources(tx) == await service.list_runs(tx) == await service.list_companies(tx) == []
         for question in (search.Query(), search.Query(q="kubernetes"), search.Query(as_of=datetime.now(UTC))):
             assert (await search.find(tx, search.asked(question))).ids == []
         assert await search.correct(tx, "kuberntes") is None
         assert (await search.facets(tx, search.asked(search.Query())))["total"] == 0
         for look in (
-            requests.get_source(tx, source), requests.get_run(tx, run["run_id"]),
-            requests.get_posting(tx, posting["posting_id"]), requests.list_versions(tx, posting["posting_id"]),
+            service.get_source(tx, source), service.get_run(tx, run["run_id"]),
+            service.get_posting(tx, posting["posting_id"]), service.list_versions(tx, posting["posting_id"]),
         ):  # fmt: skip
             with pytest.raises(NotFound):
                 await look
@@ -388,7 +386,7 @@ async def test_a_source_is_there_once_and_says_what_it_lacks(tracking: Opened) -
     async with tracking(Boards([])) as tracker:
         tenant = tracker.access.tenant_id
         async with tracker.access.transaction() as tx:
-            added = await requests.add_source(tx, tenant, NewSource(url="https://jobs.lever.co/acme/1"), Options())
+            added = await service.add_source(tx, tenant, NewSource(url="https://jobs.lever.co/acme/1"), Options())
             assert (added["board"], added["slug"], added["company"], added["health"]) == (
                 "lever",
                 "acme",
@@ -406,13 +404,13 @@ async def test_a_source_is_there_once_and_says_what_it_lacks(tracking: Opened) -
             ]
             for new, error, words in wrong:
                 with pytest.raises(error, match=words):
-                    await requests.add_source(tx, tenant, new, Options())
-            changed: dict[str, Any] = await requests.change_source(tx, added["source_id"], enabled=False, options=None)
+                    await service.add_source(tx, tenant, new, Options())
+            changed: dict[str, Any] = await service.change_source(tx, added["source_id"], enabled=False, options=None)
             assert changed["enabled"] is False
             with pytest.raises(Conflict, match="no enabled source"):
-                await requests.ask_run(tx, tenant, "test")
-            await requests.remove_source(tx, tenant, added["source_id"])
-            assert json.dumps(await requests.list_sources(tx)) == "[]"
+                await service.ask_run(tx, tenant, "test")
+            await service.remove_source(tx, tenant, added["source_id"])
+            assert json.dumps(await service.list_sources(tx)) == "[]"
 
 
 async def test_each_run_obeys_the_robots_txt_that_it_finds(tracking: Opened) -> None:

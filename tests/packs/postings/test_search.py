@@ -6,12 +6,12 @@ from uuid import uuid4
 
 import pytest
 
-from leasehold.access import Access
-from leasehold.client import Backend
-from leasehold.engine.database import Database
+from leasehold.database.database import Database
 from leasehold.errors import BadInput
+from leasehold.program.access import Access
+from leasehold.program.client import Backend
 from leasehold.settings import Settings
-from leasehold_packs.postings import search, vocabulary
+from leasehold_packs.postings import search, spelling
 from leasehold_packs.postings.search import Query
 from tests.cell import Cell
 from tests.corpora.data import CORPORA, needs_corpora
@@ -136,8 +136,8 @@ async def test_pages_follow_each_other_without_gaps_and_plans_use_the_index(
 
 
 def test_the_nearest_word_is_the_one_that_was_meant() -> None:
-    assert vocabulary.distance("pyhton", "python") == 1
-    assert vocabulary.distance("", "abc") == 3
-    assert vocabulary.nearest("grapql", [("graph", 90), ("graphql", 2), ("grape", 5)]) == "graphql"
-    assert vocabulary.nearest("abcd", [("wxyz", 5)]) is None
-    assert vocabulary.nearest("word", [("word", 5)]) is None, "it is no correction of itself"
+    assert spelling.distance("pyhton", "python") == 1
+    assert spelling.distance("", "abc") == 3
+    assert spelling.nearest("grapql", [("graph", 90), ("graphql", 2), ("grape", 5)]) == "graphql"
+    assert spelling.nearest("abcd", [("wxyz", 5)]) is None
+    assert spelling.nearest("word", [("word", 5)]) is None, "it is no correction of itself"

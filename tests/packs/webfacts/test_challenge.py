@@ -2,7 +2,7 @@
 
 import pytest
 
-from leasehold_packs.monitors.reading import read
+from leasehold_packs.monitors.extract import read
 from leasehold_packs.webfacts.decode import decode
 from tests.corpora.data import needs_corpora
 from tests.packs.webfacts.corpora import pages

@@ -5,9 +5,9 @@ from decimal import Decimal
 
 import pytest
 
-from leasehold_packs.webfacts.change import Reading, Rung, Verdict, judge
 from leasehold_packs.webfacts.decode import decode
 from leasehold_packs.webfacts.page import read_page
+from leasehold_packs.webfacts.page_change import Reading, Rung, Verdict, judge
 from leasehold_packs.webfacts.product import read_product
 from leasehold_packs.webfacts.simhash import distance
 from tests.corpora.data import needs_corpora

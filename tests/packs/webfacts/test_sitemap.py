@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from leasehold_packs.sitemaps import named_in
 from leasehold_packs.webfacts import sitemap
 from leasehold_packs.webfacts.sitemap import Entry, Kind, SitemapProblem, iter_sitemap, read_sitemap
+from leasehold_packs.webfacts.sitemap_walk import named_in
 
 BASE = "https://example.com/sitemap.xml"
 XMLNS = 'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"'

@@ -7,13 +7,14 @@ from collections.abc import Iterator
 import pytest
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from leasehold_packs.webfacts import tame as module
+from leasehold_packs.webfacts import sanitize as module
 from leasehold_packs.webfacts.decode import decode
 from leasehold_packs.webfacts.dom import parse
-from leasehold_packs.webfacts.tame import tame
+from leasehold_packs.webfacts.sanitize import tame
 from tests.corpora.data import CORPORA, needs_corpora
 
-#: Elements that are not counted stand between those that are: of tables there are three more for each.
+#: Elements that are not counted stand between those that are: of tables there are three more for
+#: each.
 _DEPTH, _BETWEEN = 20, 5
 _NAMES = [
     "div", "p", "span", "a", "b", "i", "font", "li", "ul", "dl", "dd", "dt", "table", "tbody", "tr", "td", "th",

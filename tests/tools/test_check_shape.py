@@ -1,0 +1,214 @@
+"""The rules of the house: each fails on a small tree that breaks it, and the tree itself keeps them."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tools import check_shape
+
+SHAPE = """
+[files]
+"__init__.py" = "its value"
+"sql/*.sql" = "one function each"
+"store.py" = "calls them"
+"routes.py" = "HTTP"
+[kernel]
+"engine" = "calls SQL"
+[features.jobs]
+page = "docs/jobs.md"
+domain = ["syntax"]
+imports = ["limits"]
+[features.limits]
+page = "docs/limits.md"
+[long_files]
+"src/leasehold/engine/jobs.py" = 450
+[long_lines]
+"src" = 1
+"""
+FILES = {
+    "tools/shape.toml": SHAPE,
+    "CONTRIBUTING.md": "# Contributing\n\n<!-- shape -->\n\n<!-- /shape -->\n",
+    "docs/jobs.md": "# Jobs\n",
+    "docs/limits.md": "# Limits\n",
+    "src/leasehold/__init__.py": '"""A house."""\n',
+    "src/leasehold/engine/__init__.py": '"""Calls SQL."""\n',
+    "src/leasehold/engine/jobs.py": "#\n" * 420,
+    "src/leasehold/engine/text.py": "#" * 120 + "\n",
+    "src/leasehold/features/__init__.py": '"""What users name."""\n',
+    "src/leasehold/features/jobs/__init__.py": '"""Jobs."""\n',
+    "src/leasehold/features/jobs/routes_bulk.py": "from leasehold.features.limits import store\n",
+    "src/leasehold/features/jobs/sql/get_job.sql": "select 1;\n",
+    "src/leasehold/features/jobs/syntax.py": "import re\n",
+    "src/leasehold/features/limits/__init__.py": '"""Limits."""\n',
+    "src/leasehold/features/limits/store.py": "from leasehold.engine import jobs\n",
+    "tests/features/jobs/test_routes.py": "",
+    "tests/features/limits/test_store.py": "",
+}
+
+
+@pytest.fixture
+def house(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Path:
+    for name, text in FILES.items():
+        plant(tmp_path, name, text)
+    assert check_shape.main(["--write"], tmp_path) == 0
+    capsys.readouterr()
+    return tmp_path
+
+
+def plant(root: Path, name: str, text: str) -> None:
+    path = root / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+
+
+def change(root: Path, old: str, new: str) -> None:
+    path = root / "tools" / "shape.toml"
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new))
+
+
+def test_this_repository_is_in_shape(capsys: pytest.CaptureFixture[str]) -> None:
+    assert check_shape.main([]) == 0, capsys.readouterr().out
+
+
+def test_make_check_looks_at_the_shape() -> None:
+    makefile = (check_shape.ROOT / "Makefile").read_text()
+    check = re.search(r"^check:.*\n((?:\t.*\n)+)", makefile, re.MULTILINE)
+    assert check
+    assert "python -m tools.check_shape" in check[1]
+
+
+BREAKS = {
+    "a file with a name of its own": (
+        "src/leasehold/features/jobs/helpers.py",
+        "",
+        "features/jobs/helpers.py: no file name of a feature",
+    ),
+    "a folder with a name of its own": (
+        "src/leasehold/features/jobs/parts/one.py",
+        "",
+        "features/jobs/parts/one.py: no file name of a feature",
+    ),
+    "a feature that is not listed": (
+        "src/leasehold/features/notes/__init__.py",
+        '"""Notes."""\n',
+        "features/notes: not in tools/shape.toml",
+    ),
+    "a module beside the features": (
+        "src/leasehold/features/shared.py",
+        "",
+        "features/shared.py: not a feature",
+    ),
+    "a package that is not listed": (
+        "src/leasehold/extras/__init__.py",
+        '"""More."""\n',
+        "src/leasehold/extras: not in tools/shape.toml",
+    ),
+    "a docstring of two sentences": (
+        "src/leasehold/engine/__init__.py",
+        '"""Calls SQL. Does more."""\n',
+        "src/leasehold/engine/__init__.py: its docstring is not one sentence",
+    ),
+    "no docstring": (
+        "src/leasehold/features/jobs/__init__.py",
+        "",
+        "src/leasehold/features/jobs/__init__.py: its docstring is not one sentence",
+    ),
+    "another feature inside a function": (
+        "src/leasehold/features/limits/routes.py",
+        "def late():\n    import leasehold.features.jobs.store\n",
+        "features/limits/routes.py: imports the feature jobs",
+    ),
+    "a long file": (
+        "src/leasehold/features/jobs/routes.py",
+        "#\n" * 401,
+        "src/leasehold/features/jobs/routes.py: 401 lines, at most 400",
+    ),
+    "a listed long file that grows": (
+        "src/leasehold/engine/jobs.py",
+        "#\n" * 451,
+        "src/leasehold/engine/jobs.py: 451 lines, at most 450",
+    ),
+    "one more long line": (
+        "src/leasehold/features/jobs/sql/get_job.sql",
+        "-" * 101 + "\n",
+        "src: 2 lines above 100 columns, at most 1",
+    ),
+    "a section that was edited by hand": (
+        "CONTRIBUTING.md",
+        "<!-- shape -->\nanything\n<!-- /shape -->\n",
+        "CONTRIBUTING.md: run `python -m tools.check_shape --write`",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", BREAKS)
+def test_what_breaks_a_rule_fails(what: str, house: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    name, text, problem = BREAKS[what]
+    plant(house, name, text)
+    assert check_shape.main([], house) == 1
+    assert problem in capsys.readouterr().out.splitlines()
+
+
+NO_LONGER = {
+    "an import": (
+        "src/leasehold/features/jobs/routes_bulk.py",
+        "",
+        "features/jobs: no longer imports limits; change tools/shape.toml",
+    ),
+    "a long file": (
+        "src/leasehold/engine/jobs.py",
+        "#\n" * 400,
+        "src/leasehold/engine/jobs.py: below 400 lines now; remove it from tools/shape.toml",
+    ),
+    "a count of long lines": (
+        "src/leasehold/engine/text.py",
+        "#\n",
+        "src: 0 lines above 100 columns, written are 1; run `python -m tools.check_shape --write`",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", NO_LONGER)
+def test_an_exception_that_is_not_needed_fails(what: str, house: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    name, text, problem = NO_LONGER[what]
+    plant(house, name, text)
+    assert check_shape.main([], house) == 1
+    assert problem in capsys.readouterr().out.splitlines()
+
+
+GONE = {
+    "src/leasehold/features/jobs/syntax.py": "has no syntax.py; remove it from tools/shape.toml",
+    "docs/jobs.md": "its page docs/jobs.md does not exist",
+    "tests/features/jobs/test_routes.py": "no tests in tests/features/jobs",
+}
+
+
+@pytest.mark.parametrize("name", GONE)
+def test_what_is_listed_must_be_there(name: str, house: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (house / name).unlink()
+    assert check_shape.main([], house) == 1
+    assert f"features/jobs: {GONE[name]}" in capsys.readouterr().out.splitlines()
+
+
+def test_a_feature_without_a_folder_fails(house: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    change(house, "[long_files]", '[features.notes]\npage = "docs/jobs.md"\n[long_files]')
+    assert check_shape.main([], house) == 1
+    assert "features/notes: only in tools/shape.toml" in capsys.readouterr().out.splitlines()
+
+
+def test_the_table_says_where_a_line_belongs(house: Path) -> None:
+    text = (house / "CONTRIBUTING.md").read_text()
+    assert "(src/leasehold/features/jobs)" in text
+    assert "| `store.py` | calls them |" in text
+    assert "| `engine` | calls SQL |" in text
+
+
+def test_a_count_is_lowered_and_never_raised(house: Path) -> None:
+    plant(house, "src/leasehold/engine/text.py", "#\n")
+    check_shape.main(["--write"], house)
+    assert '"src" = 0\n' in (house / "tools" / "shape.toml").read_text()
+    plant(house, "src/leasehold/engine/text.py", "#" * 120 + "\n")
+    assert check_shape.main(["--write"], house) == 1
