@@ -3,7 +3,7 @@
     documents → facts → completeness (attributes) → compile (rules) → receipt, Merkle roots → proof → QR → verify
 
 Those parts are pure: no socket, no database, no clock; JSON Schemas alone are asked in a process that ends
-(``bounded``, ``schemas``). Around them stand ``handlers``, ``many`` and ``export`` (the kinds), ``store_*`` (the pack's
+(``schema_sandbox``, ``json_schema``). Around them stand ``handlers*`` (the kinds), ``store_*`` (the pack's
 own tables), ``routes``, ``public``, ``checking`` and ``pages`` (HTTP) and ``commands``. What runs in a browser is in
 ``assets``. Needs the extra ``passports``.
 """

@@ -15,10 +15,10 @@ from leasehold_packs.passports.changes import by_pointer, changed
 from leasehold_packs.passports.compile import Compiled, compiled
 from leasehold_packs.passports.documents import Row, read_json, sheet_rows
 from leasehold_packs.passports.errors import PassportError, invalid
-from leasehold_packs.passports.export import app as files
 from leasehold_packs.passports.facts import Fact, Snapshot
 from leasehold_packs.passports.handlers import app as steps
 from leasehold_packs.passports.handlers import ended
+from leasehold_packs.passports.handlers_export import app as files
 from leasehold_packs.passports.model import (
     BulkDone,
     BulkOrder,

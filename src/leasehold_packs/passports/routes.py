@@ -14,8 +14,8 @@ from pydantic import AwareDatetime
 
 from leasehold import web
 from leasehold.errors import Conflict, NotFound
-from leasehold_packs.passports import http_schemas as model
 from leasehold_packs.passports import routes_check, routes_public, store_facts, store_keys, store_versions
+from leasehold_packs.passports import schemas as model
 from leasehold_packs.passports.attributes import Category, Reader, Tier, completeness
 from leasehold_packs.passports.bundle_zip import zipped
 from leasehold_packs.passports.changes import facts_changed

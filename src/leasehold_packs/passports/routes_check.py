@@ -5,7 +5,7 @@ from typing import Any, Literal
 from uuid import UUID
 
 from leasehold import web
-from leasehold_packs.passports import http_schemas as model
+from leasehold_packs.passports import schemas as model
 from leasehold_packs.passports.bundle import Bundle
 from leasehold_packs.passports.bundle_zip import PARTS, unzipped
 from leasehold_packs.passports.canonical import canonical

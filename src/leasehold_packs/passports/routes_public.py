@@ -14,8 +14,8 @@ from fastapi import Query
 
 from leasehold import web
 from leasehold.errors import NotFound
-from leasehold_packs.passports import http_schemas as model
 from leasehold_packs.passports import links, store_log
+from leasehold_packs.passports import schemas as model
 from leasehold_packs.passports.attributes import Tier
 from leasehold_packs.passports.bundle import Bundle, Signed, disclosed
 from leasehold_packs.passports.bundle_zip import PARTS, zipped

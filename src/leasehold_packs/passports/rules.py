@@ -18,8 +18,8 @@ from leasehold_packs.passports.attributes import Tier
 from leasehold_packs.passports.canonical import canonical, digest
 from leasehold_packs.passports.errors import Code, Finding, PassportError, invalid, too_large
 from leasehold_packs.passports.expressions import Type, type_of
+from leasehold_packs.passports.json_schema import Unusable, broken, validator
 from leasehold_packs.passports.pointers import may_match, pointer_to, tokens
-from leasehold_packs.passports.schemas import Unusable, broken, validator
 
 FORMAT = "leasehold-rules/1"
 MAX_BYTES = 2**20

@@ -2,7 +2,7 @@
 
 A schema can take for ever over a value, and while one of Python's regular expressions is matched nothing else of its
 process runs, not even the beats of the worker: one tenant's pattern would stop everybody's work, in one worker after
-the other. So ``schemas`` runs in a process of its own, which is killed when it has used so much of the processor.
+the other. So ``json_schema`` runs in a process of its own, which is killed when it has used so much of the processor.
 """
 
 import atexit
@@ -14,7 +14,7 @@ import sys
 from contextlib import suppress
 from typing import Any
 
-from leasehold_packs.passports import schemas
+from leasehold_packs.passports import json_schema
 from leasehold_packs.passports.errors import Finding, invalid
 from leasehold_packs.passports.pointers import pointer_to
 
@@ -35,7 +35,7 @@ def schema_findings(schema: Any, value: Any) -> list[Finding]:
     return [Finding(at=pointer_to(path), message=message) for path, message in _ask((SECONDS, schema, value))]
 
 
-def _ask(order: tuple[float, Any, Any]) -> list[schemas.Broken]:
+def _ask(order: tuple[float, Any, Any]) -> list[json_schema.Broken]:
     process = _take()
     try:
         line = _answer(process, order)
@@ -48,7 +48,7 @@ def _ask(order: tuple[float, Any, Any]) -> list[schemas.Broken]:
     answer = json.loads(line)
     if "unusable" in answer:
         raise invalid(answer["unusable"])
-    found: list[schemas.Broken] = answer["broken"]
+    found: list[json_schema.Broken] = answer["broken"]
     return found
 
 
@@ -84,7 +84,7 @@ def _take() -> "subprocess.Popen[bytes]":
             return process
         _end(process)
     # By its path, and without the folder of it: the packages around it take longer to import than most schemas.
-    return subprocess.Popen([sys.executable, "-P", schemas.__file__], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    return subprocess.Popen([sys.executable, "-P", json_schema.__file__], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 
 
 def _give_back(process: "subprocess.Popen[bytes]") -> None:

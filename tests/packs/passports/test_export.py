@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
-from leasehold_packs.passports import export
+from leasehold_packs.passports import handlers_export
 from leasehold_packs.passports.attributes import Reader
 from leasehold_packs.passports.bundle_archive import Archive, Entry, bundles_in, is_archive
 from leasehold_packs.passports.errors import PassportError
@@ -50,7 +50,7 @@ async def test_all_passports_are_in_files_of_bounded_size_that_check_themselves(
     maker: Office, stranger: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     model = await batteries(maker, 20)
-    monkeypatch.setattr(export, "FULL", 60_000)
+    monkeypatch.setattr(handlers_export, "FULL", 60_000)
     files = await exported(maker, reader="public", keep_days=2)
     assert len(files) > 1, "one is full"
     assert sum(each["versions"] for each in files) == 21

@@ -8,9 +8,9 @@ import pytest
 
 from leasehold_packs.passports import schema_sandbox
 from leasehold_packs.passports.errors import Code, PassportError
+from leasehold_packs.passports.json_schema import Unusable, broken
 from leasehold_packs.passports.rules import package
 from leasehold_packs.passports.schema_sandbox import schema_findings
-from leasehold_packs.passports.schemas import Unusable, broken
 from tests.packs.passports.battery import RULES
 
 
