@@ -5,13 +5,14 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from leasehold.errors import LeaseholdError
-    from leasehold.features.flows.model import Flow, approval, chain, chord, group, sleep, step, wait_for
+    from leasehold.features.flows.model import Flow, Step, approval, chain, chord, group, sleep, step, wait_for
+    from leasehold.features.reports.csv_lines import csv_line
     from leasehold.fetch.response import Fetched
     from leasehold.job import Enqueued, Job, State
     from leasehold.program.app import Leasehold
     from leasehold.program.batches import Item
     from leasehold.program.context import Context, SyncContext, SyncTransaction
-    from leasehold.program.outcomes import Cancel, Fail, Retry, Snooze
+    from leasehold.program.outcomes import Cancel, Fail, Retry, Snooze, storable
     from leasehold.program.transaction import AttemptTransaction, ReadOnlyTransaction, Transaction
     from leasehold.settings import Settings
 
@@ -32,15 +33,18 @@ __all__ = [
     "Settings",
     "Snooze",
     "State",
+    "Step",
     "SyncContext",
     "SyncTransaction",
     "Transaction",
     "approval",
     "chain",
     "chord",
+    "csv_line",
     "group",
     "sleep",
     "step",
+    "storable",
     "wait_for",
 ]
 
@@ -50,10 +54,21 @@ _HOMES = {
     "leasehold.program.batches": ("Item",),
     "leasehold.program.context": ("Context", "SyncContext", "SyncTransaction"),
     "leasehold.errors": ("LeaseholdError",),
-    "leasehold.features.flows.model": ("Flow", "approval", "chain", "chord", "group", "sleep", "step", "wait_for"),
+    "leasehold.features.flows.model": (
+        "Flow",
+        "Step",
+        "approval",
+        "chain",
+        "chord",
+        "group",
+        "sleep",
+        "step",
+        "wait_for",
+    ),
+    "leasehold.features.reports.csv_lines": ("csv_line",),
     "leasehold.job": ("Enqueued", "Job", "State"),
     "leasehold.fetch.response": ("Fetched",),
-    "leasehold.program.outcomes": ("Cancel", "Fail", "Retry", "Snooze"),
+    "leasehold.program.outcomes": ("Cancel", "Fail", "Retry", "Snooze", "storable"),
     "leasehold.program.transaction": ("AttemptTransaction", "ReadOnlyTransaction", "Transaction"),
     "leasehold.settings": ("Settings",),
 }

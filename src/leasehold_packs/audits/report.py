@@ -3,7 +3,7 @@
 from html import escape
 from typing import Any
 
-from leasehold.features.reports.csv_lines import csv_line
+from leasehold import csv_line
 from leasehold_packs.audits.recipe import checks
 
 _STYLE = """

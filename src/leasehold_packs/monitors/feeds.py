@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
-from leasehold.features.reports.csv_lines import csv_line
+from leasehold import csv_line
 
 _COLUMNS = ("at", "kind", "name", "url", "variant", "before", "after", "percent", "change_id", "product_id")
 

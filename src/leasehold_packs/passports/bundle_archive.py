@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from leasehold.features.reports.csv_lines import csv_line
+from leasehold import csv_line
 from leasehold_packs.passports.bundle import Bundle
 from leasehold_packs.passports.bundle_zip import PARTS, keys_from, keys_json, opened, put, read, verifier
 from leasehold_packs.passports.keys import PublicKey

@@ -14,9 +14,8 @@ from typing import Any
 from urllib.parse import urlsplit
 from uuid import UUID
 
-from leasehold import AttemptTransaction, Cancel, Context, Fail, Flow, Leasehold, Retry, Transaction, group, step
+from leasehold import AttemptTransaction, Cancel, Context, Fail, Flow, Leasehold, Retry, Step, Transaction, group, step
 from leasehold.errors import FetchError
-from leasehold.features.flows.model import Step
 from leasehold_packs.postings import reconcile, run_summary
 from leasehold_packs.postings.boards import BOARDS, Address, Request, Unreadable
 from leasehold_packs.postings.detect_board import detect as detect_source

@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
-from leasehold.features.reports.csv_lines import csv_line
+from leasehold import csv_line
 
 COLUMNS = (
     "posting_id", "company", "title", "state", "locations", "remote", "employment", "seniority", "department",

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import unquote
 
-from leasehold.program.outcomes import storable
+from leasehold import storable
 from leasehold_packs.webfacts.availability import Availability, schema_availability
 from leasehold_packs.webfacts.currency import currency_code
 from leasehold_packs.webfacts.fact import Fact, T

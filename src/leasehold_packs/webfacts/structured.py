@@ -19,7 +19,7 @@ import lxml.html
 from lxml.etree import LxmlError
 from selectolax.lexbor import LexborHTMLParser
 
-from leasehold.program.outcomes import storable
+from leasehold import storable
 
 Json = Any
 
