@@ -7,8 +7,10 @@ if TYPE_CHECKING:
     from leasehold.errors import LeaseholdError
     from leasehold.features.flows.model import Flow, Step, approval, chain, chord, group, sleep, step, wait_for
     from leasehold.features.reports.csv_lines import csv_line
+    from leasehold.features.schedules.timing import Timing
     from leasehold.fetch.response import Fetched
     from leasehold.job import Enqueued, Job, State
+    from leasehold.program.access import Access
     from leasehold.program.app import Leasehold
     from leasehold.program.batches import Item
     from leasehold.program.context import Context, SyncContext, SyncTransaction
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from leasehold.settings import Settings
 
 __all__ = [
+    "Access",
     "AttemptTransaction",
     "Cancel",
     "Context",
@@ -36,6 +39,7 @@ __all__ = [
     "Step",
     "SyncContext",
     "SyncTransaction",
+    "Timing",
     "Transaction",
     "approval",
     "chain",
@@ -50,6 +54,7 @@ __all__ = [
 
 # Imported when they are first asked for: `leasehold --help` and a program that only imports us stay quick.
 _HOMES = {
+    "leasehold.program.access": ("Access",),
     "leasehold.program.app": ("Leasehold",),
     "leasehold.program.batches": ("Item",),
     "leasehold.program.context": ("Context", "SyncContext", "SyncTransaction"),
@@ -66,6 +71,7 @@ _HOMES = {
         "wait_for",
     ),
     "leasehold.features.reports.csv_lines": ("csv_line",),
+    "leasehold.features.schedules.timing": ("Timing",),
     "leasehold.job": ("Enqueued", "Job", "State"),
     "leasehold.fetch.response": ("Fetched",),
     "leasehold.program.outcomes": ("Cancel", "Fail", "Retry", "Snooze", "storable"),

@@ -8,8 +8,8 @@ from typing import Annotated
 from pydantic import ConfigDict, Field, field_validator
 from pydantic.dataclasses import dataclass
 
+from leasehold import Timing
 from leasehold.errors import BadInput
-from leasehold.features.schedules.timing import Timing, zone_of
 
 Pattern = Annotated[str, Field(min_length=1, max_length=200)]
 _HOURS = re.compile(r"(?:[01]\d|2[0-3]):[0-5]\d-(?:[01]\d|2[0-3]):[0-5]\d")
@@ -40,7 +40,7 @@ class Settings:
     @field_validator("zone")
     @classmethod
     def _is_zone(cls, name: str) -> str:
-        return _told(lambda: zone_of(name), name)
+        return _told(lambda: Timing(every_s=1, zone=name).check(datetime.now(UTC)), name)
 
     @field_validator("quiet")
     @classmethod

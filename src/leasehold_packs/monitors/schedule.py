@@ -3,8 +3,8 @@
 from datetime import datetime, time, timedelta
 from hashlib import sha256
 from uuid import UUID
+from zoneinfo import ZoneInfo
 
-from leasehold.features.schedules.timing import zone_of
 from leasehold_packs.monitors.model import Settings
 
 
@@ -19,7 +19,7 @@ def after_quiet(moment: datetime, settings: Settings) -> datetime:
     if settings.quiet is None:
         return moment
     begins, ends = (time.fromisoformat(part) for part in settings.quiet.split("-"))
-    zone = zone_of(settings.zone)
+    zone = ZoneInfo(settings.zone)
     local = moment.astimezone(zone)
     now = local.time()
     is_quiet = begins <= now < ends if begins <= ends else now >= begins or now < ends
