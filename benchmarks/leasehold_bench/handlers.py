@@ -5,15 +5,12 @@ import time
 
 from pydantic import BaseModel
 
-from leasehold.features.webhooks import handlers as webhook_deliver
 from leasehold.program.app import Leasehold
 from leasehold.program.context import Context
 
 NOOP, PROBE, NAP = "bench.noop", "bench.probe", "bench.nap"
 
 app = Leasehold()
-webhooks = Leasehold()
-webhooks.include(webhook_deliver.app)
 
 
 class Noop(BaseModel):

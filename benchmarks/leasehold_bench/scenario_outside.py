@@ -89,7 +89,7 @@ async def _delays(bench: Bench, *, hanging: bool) -> list[float]:
         endpoints = bench.sizes.endpoints
         tenants = TURN[:endpoints]
         await _make_endpoints(here, tenants, endpoints, receivers.port, replace(here.settings, fetch_allow=allow))
-        async with here.workers(1, app="leasehold_bench.handlers:webhooks", environment=more) as workers:
+        async with here.workers(1, environment=more) as workers:
             await here.resume()
             rounds = max(2, bench.sizes.events // len(TURN))
             answering = sum(number % HANGING > 0 for number in range(endpoints))

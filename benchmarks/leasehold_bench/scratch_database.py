@@ -160,12 +160,11 @@ class ScratchDatabase:
         self,
         processes: int,
         *,
-        app: str = "leasehold_bench.handlers:app",
         environment: Mapping[str, str] = MappingProxyType({}),
     ) -> AsyncIterator[Workers]:
         """Worker processes that have registered; the queue is paused, so that all begin at once."""
         await self.pause()
-        async with started(self.settings, processes, app, environment) as workers:
+        async with started(self.settings, processes, environment) as workers:
             while sum(worker.ended_at is None for worker in await list_workers(self._db)) < processes:
                 workers.require_alive()
                 await asyncio.sleep(_LOOK_SECONDS)

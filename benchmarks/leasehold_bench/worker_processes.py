@@ -14,6 +14,7 @@ from typing import IO
 from leasehold.errors import LeaseholdError
 from leasehold.settings import Settings
 
+_APP = "leasehold_bench.handlers:app"
 _STOP_SECONDS = 20.0
 _LAST_WORDS = 600
 
@@ -53,14 +54,12 @@ class Workers:
 
 
 @asynccontextmanager
-async def started(
-    settings: Settings, processes: int, app: str, environment: Mapping[str, str]
-) -> AsyncIterator[Workers]:
+async def started(settings: Settings, processes: int, environment: Mapping[str, str]) -> AsyncIterator[Workers]:
     """Worker processes. They end with us, also if we are killed: nothing is ever sent through the pipe they watch."""
     end, ours = os.pipe()
     with tempfile.TemporaryFile() as log:
         try:
-            workers = Workers([_start(settings, app, environment, end, log) for _ in range(processes)], log)
+            workers = Workers([_start(settings, environment, end, log) for _ in range(processes)], log)
             try:
                 yield workers
             finally:
@@ -72,12 +71,12 @@ async def started(
 
 
 def _start(
-    settings: Settings, app: str, environment: Mapping[str, str], lifeline: int, log: IO[bytes]
+    settings: Settings, environment: Mapping[str, str], lifeline: int, log: IO[bytes]
 ) -> subprocess.Popen[bytes]:
     assert settings.database_url is not None
     mine = {name: value for name, value in os.environ.items() if not name.startswith("LEASEHOLD_")}
     return subprocess.Popen(
-        [sys.executable, "-m", "leasehold", "worker", app, "--lifeline", str(lifeline)],
+        [sys.executable, "-m", "leasehold", "worker", _APP, "--lifeline", str(lifeline)],
         stdin=subprocess.DEVNULL,
         stdout=log,
         stderr=log,
