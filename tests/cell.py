@@ -107,7 +107,9 @@ class Cluster:
 
     async def clone(self) -> "Cell":
         """A database like the template: a new one, or one that another test has given back."""
-        return Cell(cluster=self, name=await self.databases.take(), is_given_back=True)
+        name = await self.databases.take()
+        KEPT.keep_for(name)
+        return Cell(cluster=self, name=name, is_given_back=True)
 
     async def with_packs(self, packs: Sequence[Feature]) -> "Cluster":
         """The same server with a template that has the tables of these packs as well."""

@@ -154,6 +154,7 @@ def leasehold(leasehold_server: TemplateServer, kept_connections: Kept) -> Itera
     """The plugin's fixture, with connections that are kept."""
     databases = leasehold_server.databases
     name = apart(databases.take)
+    kept_connections.keep_for(name)
     with Kit(leasehold_server.settings(name), leasehold_server) as kit:
         yield kit
     if not apart(lambda: databases.give_back(name, spare=kept_connections.pids(name))):

@@ -30,6 +30,7 @@ class Kept:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._idle: dict[str, dict[Any, list[Connection]]] = defaultdict(lambda: defaultdict(list))
         self._wants: WeakKeyDictionary[Connection, tuple[str, Any]] = WeakKeyDictionary()
+        self._databases: set[str] = set()  # those that a later test is handed out again
 
     @contextmanager
     def installed(self) -> Iterator["Kept"]:
@@ -42,15 +43,20 @@ class Kept:
         self._loop = None
         self.drop_all()
 
+    def keep_for(self, name: str) -> None:
+        """Keep connections to this database from now on, until it is dropped."""
+        self._databases.add(name)
+
     def pids(self, name: str) -> list[int]:
         """The server's processes of those that are kept for this database."""
         return [connection.get_server_pid() for same in self._idle[name].values() for connection in same]
 
     def drop_all(self) -> None:
-        for name in list(self._idle):
+        for name in list(self._databases):
             self.drop(name)
 
     def drop(self, name: str) -> None:
+        self._databases.discard(name)
         for same in self._idle.pop(name, {}).values():
             for connection in same:
                 self._wants.pop(connection, None)
@@ -63,17 +69,19 @@ class Kept:
             return False
         name, key = wanted
         same = self._idle[name][key]
-        if len(same) >= _MOST or self._loop is not asyncio.get_running_loop():
+        is_kept = name in self._databases and self._loop is asyncio.get_running_loop()
+        if len(same) >= _MOST or not is_kept:
             self._wants.pop(connection)
             return False
         same.append(connection)
         return True
 
     async def _connect(self, url: str, name: str, **options: Any) -> Connection:
-        if options.get("pooled") or self._loop is not asyncio.get_running_loop():
+        of_database = urlsplit(url).path.removeprefix("/")
+        is_kept = of_database in self._databases and not options.get("pooled")
+        if not is_kept or self._loop is not asyncio.get_running_loop():
             return await making.connect(url, name, **options)
         key = (url, name, repr(options))
-        of_database = urlsplit(url).path.removeprefix("/")
         idle = self._idle[of_database][key]
         while idle:
             connection = idle.pop()

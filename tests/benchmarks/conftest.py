@@ -4,7 +4,11 @@ from pathlib import Path
 import pytest
 
 from leasehold.postgres import ephemeral_home
+from leasehold.testing.plugin import leasehold_server
 from leasehold.testing.server import TemplateServer
+
+# A benchmark makes databases as the administrator, which the server of the other tests refuses.
+__all__ = ["leasehold_server"]
 
 
 @pytest.fixture
