@@ -27,7 +27,7 @@ from leasehold.database import foreign_transaction
 from leasehold.database.database import Database
 from leasehold.engine.leases import register_kinds
 from leasehold.errors import BadInput, NotFound
-from leasehold.features.flows.model import Flow, Piece, Policy, Step, flow_of, step
+from leasehold.features.flows.model import Flow, Piece, flow_of
 from leasehold.job import Enqueued, Job
 from leasehold.job_options import plain
 from leasehold.json_codec import decode, encode
@@ -37,6 +37,8 @@ from leasehold.program.batches import BatchFunction, join_batches
 from leasehold.program.client import Backend, Client
 from leasehold.program.context import Context
 from leasehold.program.handler import Function, Handler
+from leasehold.program.kind import Kind
+from leasehold.program.sync_app import SyncLeasehold
 from leasehold.settings import Settings, unknown_variables
 
 if TYPE_CHECKING:
@@ -405,105 +407,6 @@ class AppFlow(Flow):
 
     async def start(self, *, tenant: str | UUID | None = None, conn: Any = None) -> UUID:
         return await self._app.start(self, tenant=tenant, conn=conn)
-
-
-class Kind:
-    """A handler as its program sees it: call it like the function it is, or ask for a job of it."""
-
-    def __init__(self, app: Leasehold, handler: Handler) -> None:
-        self._app = app
-        self.handler = handler
-        self.kind = handler.kind
-        self.__doc__ = handler.function.__doc__
-        self.__name__ = handler.function.__name__
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self.handler.function(*args, **kwargs)
-
-    def enqueue(self, value: Any = None, **options: Any) -> Coroutine[Any, Any, Enqueued]:
-        """As ``app.enqueue``, with this kind's type and defaults."""
-        return self._app.enqueue(self.kind, value, **options)
-
-    def enqueue_many(self, values: Sequence[Any], **options: Any) -> Coroutine[Any, Any, list[Enqueued]]:
-        return self._app.enqueue_many(self.kind, values, **options)
-
-    def step(self, value: Any = None, *, name: str | None = None, on_failure: Policy = "fail", **options: Any) -> Step:
-        """A job of this kind as a step of a flow."""
-        return step(self.kind, value, name=name, on_failure=on_failure, **options)
-
-    def upcast(self, version: int) -> Callable[[Callable[[Any], Any]], Callable[[Any], Any]]:
-        """Turn payloads of this older version into the next one's shape, so that jobs survive a deploy."""
-        if not isinstance(version, int):
-            raise BadInput(
-                f"@{self.__name__}.upcast needs the version that it turns into the next one",
-                hint=f"@{self.__name__}.upcast(1)",
-            )
-
-        def register(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
-            self.handler.upcasts[version] = function
-            return function
-
-        return register
-
-
-class SyncLeasehold:
-    """``app.sync``: enqueue from code without an event loop, in the caller's transaction or in one of its own."""
-
-    def __init__(self, app: Leasehold) -> None:
-        self._app = app
-
-    def enqueue(
-        self,
-        kind: str,
-        value: Any = None,
-        *,
-        tenant: str | UUID | None = None,
-        key: str | None = None,
-        conn: Any = None,
-        **options: Any,
-    ) -> Enqueued:
-        keys = None if key is None else [key]
-        return self.enqueue_many(kind, [value], tenant=tenant, keys=keys, conn=conn, **options)[0]
-
-    def enqueue_many(
-        self,
-        kind: str,
-        values: Sequence[Any],
-        *,
-        tenant: str | UUID | None = None,
-        keys: Sequence[str | None] | None = None,
-        conn: Any = None,
-        **options: Any,
-    ) -> list[Enqueued]:
-        if conn is None:
-            return asyncio.run(self._on_its_own(kind, values, tenant=tenant, keys=keys, **options))
-        payloads, prepared = self._app.prepare(kind, values, options)
-        given = self._app._foreign(kind, payloads, prepared, tenant, keys)
-        return foreign_transaction.enqueue_sync(conn, given, schema=self._app.settings.schema)
-
-    def start(
-        self, flow: Flow | Piece, *, name: str = "flow", tenant: str | UUID | None = None, conn: Any = None
-    ) -> UUID:
-        """As ``app.start``."""
-        built = flow_of(flow, name)
-        if conn is None:
-            return asyncio.run(self._start_on_its_own(built, tenant))
-        given = self._app.foreign_flow(built, tenant)
-        return foreign_transaction.start_flow_sync(conn, given, schema=self._app.settings.schema)
-
-    async def _start_on_its_own(self, flow: Flow, tenant: str | UUID | None) -> UUID:
-        async with Backend(self._app.settings) as backend:
-            await self._app.introduce(backend.db)
-            return await (await backend.client(tenant)).flows.start(flow, prepare=self._app.prepare_one)
-
-    async def _on_its_own(
-        self, kind: str, values: Sequence[Any], *, tenant: Any, keys: Any, **options: Any
-    ) -> list[Enqueued]:
-        payloads, given = self._app.prepare(kind, values, options)
-        async with Backend(self._app.settings) as backend:
-            await self._app.introduce(backend.db)
-            client = await backend.client(tenant)
-            return await client.backend.enqueue(client.tenant_id, kind, payloads, given, keys)
 
 
 def load(path: str) -> Leasehold:

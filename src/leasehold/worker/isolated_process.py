@@ -25,9 +25,9 @@ from leasehold.database.database import Database
 from leasehold.features.blobs.store import Bodies
 from leasehold.job import ClaimedJob, Enqueued, State
 from leasehold.job_options import plain
-from leasehold.program.app import Kind
 from leasehold.program.context import CancellationSignals, Context, PendingEvent
 from leasehold.program.handler import Handler
+from leasehold.program.kind import Kind
 from leasehold.settings import Settings
 from leasehold.worker.attempt import run_attempt
 from leasehold.worker.isolation import LINE_LIMIT, write
