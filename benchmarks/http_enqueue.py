@@ -20,13 +20,13 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from urllib.parse import urlsplit
 
+from leasehold import tokens as keys
 from leasehold.database.connect import target
 from leasehold.database.database import Database, Role
-from leasehold.features.api_keys import format as keys
+from leasehold.engine import tenants
 from leasehold.features.api_keys import store as engine
-from leasehold.features.api_keys.format import Peppers
-from leasehold.features.tenants import store as tenants
 from leasehold.settings import Settings
+from leasehold.tokens import Peppers
 from leasehold_bench.server import TENANTS, find_server
 
 PEPPER = "a pepper for this benchmark alone that is long enough"

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field, replace
 import httpcore2
 
 from leasehold.database.actor import ActorTransaction
+from leasehold.engine.tenants import find_tenant
 from leasehold.errors import LeaseholdError
-from leasehold.features.tenants.store import find_tenant
 from leasehold.features.webhooks import store as webhooks
 from leasehold.fetch.fetcher import KEPT_CONNECTIONS, KEPT_SECONDS, Fetcher
 from leasehold.sealing import Keys

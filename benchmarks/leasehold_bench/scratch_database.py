@@ -16,9 +16,10 @@ from pydantic import BaseModel
 from leasehold.database import wakeups
 from leasehold.database.connect import target
 from leasehold.database.database import Database, Role
+from leasehold.engine import tenants
 from leasehold.engine.leases import list_workers
 from leasehold.errors import LeaseholdError
-from leasehold.features.tenants import store as tenants
+from leasehold.features.limits import store as limits_store
 from leasehold.job import Enqueued
 from leasehold.program.app import Leasehold
 from leasehold.settings import Settings
@@ -171,13 +172,13 @@ class ScratchDatabase:
             yield workers
 
     async def pause(self) -> None:
-        await tenants.pause_queue(self._db, QUEUE, paused=True)
+        await limits_store.pause_queue(self._db, QUEUE, paused=True)
         self._own_commits += 1
 
     async def resume(self) -> datetime:
         """Let the queue go on, and wake the workers; the time it was, by the database's clock."""
         now: datetime = await self._ask("select clock_timestamp()")
-        await tenants.pause_queue(self._db, QUEUE, paused=False)
+        await limits_store.pause_queue(self._db, QUEUE, paused=False)
         await self._db.notify(wakeups.ready_channel(self.settings.schema), [QUEUE])
         self._own_commits += 2
         return now

@@ -15,8 +15,8 @@ from leasehold.database.connect import target
 from leasehold.database.connection import BY_HAND, Connection, connect
 from leasehold.database.database import Database, Role
 from leasehold.database.errors import translated
+from leasehold.engine import tenants
 from leasehold.errors import LeaseholdError
-from leasehold.features.tenants import store as tenants
 from leasehold.postgres import Home, Server, instance_home
 from leasehold.settings import Settings
 

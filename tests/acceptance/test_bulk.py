@@ -14,8 +14,8 @@ import pytest
 from leasehold.dashboard import app
 from leasehold.database.database import Role
 from leasehold.engine import jobs
+from leasehold.engine.tenants import create_queue
 from leasehold.features.jobs import handlers as jobs_act
-from leasehold.features.tenants.store import create_queue
 from leasehold.http.server import serving
 from leasehold.job import State
 from tests.cell import Cell

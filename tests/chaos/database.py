@@ -13,19 +13,20 @@ from urllib.parse import quote
 
 import asyncpg
 
+from leasehold import tokens as keys
 from leasehold.database import migrate
 from leasehold.database.database import Database, Role, Target
+from leasehold.engine import tenants
 from leasehold.errors import LeaseholdError
-from leasehold.features.api_keys import format as keys
 from leasehold.features.api_keys import store as engine_keys
-from leasehold.features.api_keys.format import Peppers
 from leasehold.features.limits import store as gates
+from leasehold.features.limits import store as limits_store
 from leasehold.features.limits.store import Gates
 from leasehold.features.schedules.store import Schedules
 from leasehold.features.secrets import store as secrets
-from leasehold.features.tenants import store as tenants
 from leasehold.postgres import Endpoint, Home, Server
 from leasehold.sealing import Keys
+from leasehold.tokens import Peppers
 from tests.chaos.place import Place
 from tests.chaos.remote_worker import QUEUE
 
@@ -172,7 +173,7 @@ class Private:
     async def limit_kind(self) -> None:
         """Once a worker has made the kind known."""
         async with self.database(Role.OPERATOR) as db:
-            await tenants.limit_kind(db, *KIND_LIMIT)
+            await limits_store.limit_kind(db, *KIND_LIMIT)
 
     async def pause_schedules(self) -> None:
         async with self.database(Role.API) as db:

@@ -12,8 +12,8 @@ from secrets import token_urlsafe
 
 from leasehold.database.database import Role
 from leasehold.engine.jobs import enqueue
+from leasehold.engine.tenants import find_tenant
 from leasehold.errors import NotFound
-from leasehold.features.tenants.store import find_tenant
 from leasehold.postgres import Home, ephemeral_home
 from tests.chaos import place
 from tests.chaos.database import BYSTANDER, OPTIONS, TENANTS, Private, drain, private

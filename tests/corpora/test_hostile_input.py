@@ -18,10 +18,9 @@ from uuid import UUID
 import pytest
 
 from leasehold.database.database import Database, Role
-from leasehold.engine import jobs
+from leasehold.engine import jobs, tenants
 from leasehold.engine.leases import register_worker
 from leasehold.errors import BadInput, Conflict, LeaseholdError, NotFound, TooLarge, Unreachable
-from leasehold.features.tenants import store as tenants
 from leasehold.job import AttemptOutcome, ClaimedJob, State
 from leasehold.program.app import Leasehold
 from leasehold.program.client import Backend, Client

@@ -24,10 +24,10 @@ from playwright.async_api import Browser, async_playwright
 from leasehold.dashboard import app
 from leasehold.database import migrate
 from leasehold.database.database import Role
+from leasehold.engine import tenants
 from leasehold.features.demo import sample_data
 from leasehold.features.flows.store import Flows
 from leasehold.features.jobs import store as look
-from leasehold.features.tenants import store as tenants
 from leasehold.http.server import serving
 from leasehold.plugins.discovery import assembled, discover, files_of_all
 from tests.cell import Cell, apart

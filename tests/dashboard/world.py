@@ -13,15 +13,15 @@ from leasehold.dashboard import app
 from leasehold.database import migrate
 from leasehold.database.actor import ActorTransaction
 from leasehold.database.database import Database, Role
-from leasehold.engine import jobs, leases, maintenance
+from leasehold.engine import jobs, leases, maintenance, tenants
 from leasehold.features.flows.model import approval, chain, group, step
 from leasehold.features.flows.store import Flows
+from leasehold.features.limits import store as limits_store
 from leasehold.features.limits.store import Gates
 from leasehold.features.schedules.store import Schedules
-from leasehold.features.secrets.store import secret_keys
-from leasehold.features.tenants import store as tenants
 from leasehold.features.webhooks import store as webhooks
 from leasehold.http.server import serving
+from leasehold.installation_keys import secret_keys
 from leasehold.job import AttemptOutcome, ClaimedJob
 from leasehold.plugins.discovery import discover, files_of_all
 from leasehold.settings import Settings
@@ -167,7 +167,7 @@ async def fill(cell: Cell, ids: Sequence[UUID]) -> tuple[dict[str, UUID], dict[s
         await schedules.put("poll-feeds", "feeds.import", {"url": "https://feeds.example.com"}, every=900, jitter=60)
         await schedules.put("weekly-digest", "mail.digest", {"list": "weekly"}, cron="0 9 * * 1", zone="Europe/Paris")
         await schedules.pause("weekly-digest")
-        await tenants.pause_queue(operator, "feeds", paused=True)
+        await limits_store.pause_queue(operator, "feeds", paused=True)
     await history(cell, ids, KINDS)
     return made, tokens
 

@@ -13,9 +13,8 @@ import pytest
 
 from leasehold.database import migrate, sql_files
 from leasehold.database.database import Database, Role, Target
-from leasehold.engine import jobs, leases, maintenance
+from leasehold.engine import jobs, leases, maintenance, tenants
 from leasehold.errors import Conflict, LeaseholdError, NoTenant, NotFound
-from leasehold.features.tenants import store as tenants
 from leasehold.job import AttemptOutcome, State
 from tests.cli.program import leasehold, started
 from tests.database.conftest import Own

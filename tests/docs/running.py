@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from leasehold.database.database import Role
-from leasehold.features.tenants import store as tenants
+from leasehold.engine import tenants
 from tests.cell import Cell
 from tests.cli.program import environment, leasehold, started
 from tests.docs.pages import Block, blocks

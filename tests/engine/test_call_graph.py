@@ -70,7 +70,6 @@ CALLED_BY_KERNEL = {
     "limits.ring_next",
     "limits.tell_gates",
     "limits.unpark",
-    "tenants.find_tenant",
 }
 #: This list only shrinks: a feature that others need offers a function to the kernel.
 BETWEEN_FEATURES = {
@@ -79,7 +78,6 @@ BETWEEN_FEATURES = {
     "fetching.get_cached_response -> blobs.hold_blob",
     "fetching.put_cached_response -> blobs.hold_blob",
     "jobs.copy_job -> limits.has_gate_of_kind",
-    "people.create_personal_tenant -> tenants.create_tenant",
 }
 
 

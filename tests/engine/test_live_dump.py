@@ -15,12 +15,11 @@ import pytest
 
 from leasehold.database import migrate
 from leasehold.database.database import Database, Role
-from leasehold.engine import jobs, maintenance
+from leasehold.engine import jobs, maintenance, tenants
 from leasehold.features.flows.model import chain, step
 from leasehold.features.flows.store import Flows, tend_flows
 from leasehold.features.limits.store import Gates
 from leasehold.features.schedules.store import Schedules, fire_due
-from leasehold.features.tenants import store as tenants
 from leasehold.job import State
 from leasehold.postgres import find_binaries
 from leasehold.worker import leader as leader_module

@@ -8,10 +8,10 @@ import asyncpg
 import pytest
 
 from leasehold.database.database import Database, Role
+from leasehold.engine import tenants
 from leasehold.errors import BadInput, NotFound
 from leasehold.features.schedules import store as schedules
 from leasehold.features.schedules.timing import Schedule
-from leasehold.features.tenants import store as tenants
 from leasehold.program.app import Leasehold
 from leasehold.settings import Settings
 from tests.cell import Cell

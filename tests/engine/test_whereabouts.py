@@ -15,12 +15,12 @@ from typer.testing import CliRunner
 
 from leasehold.dashboard import app
 from leasehold.database.database import Database, Role
-from leasehold.engine import jobs, leases, maintenance
+from leasehold.engine import jobs, leases, maintenance, tenants
 from leasehold.features.flows.model import approval, chain, group, sleep, step, wait_for
 from leasehold.features.flows.store import Flows
 from leasehold.features.jobs.commands import app as commands
+from leasehold.features.limits import store as limits_store
 from leasehold.features.limits.store import Gates
-from leasehold.features.tenants import store as tenants
 from leasehold.http.server import serving
 from leasehold.job import AttemptOutcome, ClaimedJob
 from tests.cell import Cell
@@ -115,7 +115,7 @@ class Situations:
         }
         await Gates(self.db, self.cell.tenant_a).hold("host:example.com", 3600)
         [gated] = await self.ask(gate="host:example.com")
-        await tenants.pause_kind(self.operator, "t.limited", paused=True)
+        await limits_store.pause_kind(self.operator, "t.limited", paused=True)
         [of_kind] = await self.ask("t.limited")
         assert await self.claim() == []
         await tenants.set_tenant(self.operator, self.cell.tenant_a, max_running=len(grants))

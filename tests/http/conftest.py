@@ -10,16 +10,16 @@ from uuid import UUID
 import httpx
 import pytest
 
+from leasehold import tokens as keys
 from leasehold.database.database import Database, Role
 from leasehold.database.wakeups import news_channel
 from leasehold.engine import jobs, leases
-from leasehold.features.api_keys import format as keys
 from leasehold.features.api_keys import store as engine
-from leasehold.features.api_keys.format import Key, Peppers
 from leasehold.features.webhooks import store as webhooks
 from leasehold.http.app import Services, create_app, open_services
 from leasehold.job import AttemptOutcome, ClaimedJob
 from leasehold.settings import Settings
+from leasehold.tokens import Key, Peppers
 from tests.cell import Cell
 from tests.waiting import PATIENCE_SECONDS
 from tests.worker.conftest import log_lines as log_lines

@@ -9,10 +9,10 @@ import asyncpg
 import httpx
 import pytest
 
+from leasehold import tokens as keys
 from leasehold.database.database import Database, Role
 from leasehold.engine import leases
 from leasehold.errors import BadSetting, LeaseholdError, Unreachable
-from leasehold.features.api_keys import format as keys
 from leasehold.http.app import Services, open_services
 from leasehold.settings import Settings
 from tests.cell import Cell

@@ -12,8 +12,8 @@ import schemathesis
 from hypothesis import HealthCheck, settings
 from schemathesis.specs.openapi.checks import negative_data_rejection, positive_data_acceptance
 
-from leasehold.features.api_keys.format import Key
 from leasehold.http.route import SCOPES
+from leasehold.tokens import Key
 from tests.cell import Cell, Cluster
 from tests.features.people.signed_in import owner_token
 from tests.http.conftest import PEPPER, SECRET_KEY, Keys, bearer, make_key

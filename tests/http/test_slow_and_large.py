@@ -9,9 +9,9 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
-from leasehold.features.api_keys.format import Key
 from leasehold.http.large_bodies import Room
 from leasehold.http.server import serving
+from leasehold.tokens import Key
 from tests.cell import Cell
 from tests.http.conftest import PROBLEM, Keys, bearer, settings_of
 from tests.waiting import PATIENCE_SECONDS

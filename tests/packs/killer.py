@@ -18,8 +18,8 @@ import httpx
 
 from leasehold.database import migrate
 from leasehold.database.database import Role
+from leasehold.engine.tenants import create_queue
 from leasehold.feature import Feature
-from leasehold.features.tenants.store import create_queue
 from leasehold.plugins.discovery import files_of
 from tests.cell import Cell
 from tests.cli.program import Program, started

@@ -8,6 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
+from leasehold import tokens as keys
 from leasehold import web
 from leasehold.dashboard import app as dashboard
 from leasehold.dashboard.page import Pages
@@ -15,12 +16,11 @@ from leasehold.database.connect import target
 from leasehold.database.database import Database, Role
 from leasehold.errors import LeaseholdError
 from leasehold.feature import Feature
-from leasehold.features.api_keys import format as keys
-from leasehold.features.api_keys.format import Peppers
 from leasehold.features.api_keys.store import create_key
 from leasehold.http.app import bare_app, create_app, open_services
 from leasehold.plugins.discovery import InstalledFeature, discover
 from leasehold.testing import Kit
+from leasehold.tokens import Peppers
 from tests.http.conftest import PEPPER, bearer
 
 SELF = "test_pages"

@@ -9,7 +9,7 @@ import pytest
 
 from leasehold.database.connect import target
 from leasehold.database.database import Database, Role
-from leasehold.features.tenants import store as tenants
+from leasehold.engine import tenants
 from leasehold.http.app import create_app, open_services
 from leasehold.plugins.discovery import app_of, discover
 from leasehold.testing import Kit

@@ -11,20 +11,20 @@ import httpx
 import pytest
 from fastapi import APIRouter
 
+from leasehold import tokens as keys
 from leasehold import web
 from leasehold.database.connect import target
 from leasehold.database.database import Database, Role
 from leasehold.database.plugin_schema import read_files
 from leasehold.errors import LeaseholdError
 from leasehold.feature import Feature
-from leasehold.features.api_keys import format as keys
-from leasehold.features.api_keys.format import Peppers
 from leasehold.features.api_keys.store import create_key
 from leasehold.features.secrets.store import list_secrets
 from leasehold.http.app import bare_app, create_app, open_services
 from leasehold.http.openapi import document
 from leasehold.plugins.discovery import InstalledFeature
 from leasehold.testing import Kit
+from leasehold.tokens import Peppers
 from tests.http.conftest import PEPPER, SECRET_KEY, bearer
 
 ORDERS = """

@@ -11,8 +11,8 @@ import pytest
 from leasehold import Context, Fail, Leasehold, State
 from leasehold.database.connect import target
 from leasehold.database.database import Database, Role
+from leasehold.engine import tenants
 from leasehold.errors import BadInput
-from leasehold.features.tenants import store as tenants
 from leasehold.testing import Kit
 from tests.testing_kit.shop import Refund, app, nested, refund
 

@@ -13,14 +13,13 @@ import pytest
 
 from leasehold.database import migrate
 from leasehold.database.database import Role
-from leasehold.engine import jobs, leases
+from leasehold.engine import jobs, leases, tenants
 from leasehold.errors import Conflict
 from leasehold.features.flows.model import approval, chain, sleep, step, wait_for
 from leasehold.features.flows.store import Flows
 from leasehold.features.limits.store import Gates
 from leasehold.features.schedules.store import Schedules
 from leasehold.features.secrets.store import put_secret
-from leasehold.features.tenants import store as tenants
 from leasehold.job import AttemptOutcome
 from leasehold.postgres import Home, Server, ephemeral_home, find_binaries
 from leasehold.program.app import Leasehold

@@ -14,9 +14,8 @@ import pytest
 from leasehold.database import migrate
 from leasehold.database.connection import Limits
 from leasehold.database.database import Database, Role, Target
-from leasehold.engine import jobs
+from leasehold.engine import jobs, tenants
 from leasehold.errors import LoginRefused, Unreachable
-from leasehold.features.tenants import store as tenants
 from leasehold.job import Job, State
 from leasehold.postgres import Endpoint, Home, Server, ephemeral_home
 from leasehold.program.app import Leasehold

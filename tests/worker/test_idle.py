@@ -16,7 +16,7 @@ import pytest
 from leasehold.database.database import Database, Role, Target
 from leasehold.engine import leases
 from leasehold.features.flows.model import chain, step
-from leasehold.features.tenants.store import pause_queue
+from leasehold.features.limits.store import pause_queue
 from leasehold.job import State
 from leasehold.program.app import Leasehold
 from leasehold.program.client import Backend, Client

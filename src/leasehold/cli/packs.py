@@ -40,8 +40,8 @@ async def _list(*, json: bool) -> None:
 @command
 async def check() -> None:
     """Look at the tables of every pack: a tenant's column, row security, policy, owner. Exit 1 when one is not safe."""
+    from leasehold.cli.tenant_scope import operator
     from leasehold.database.plugin_schema import faults
-    from leasehold.features.limits.commands_queues import operator
     from leasehold.plugins.discovery import discover, files_of
     from leasehold.settings import Settings
 
@@ -60,8 +60,8 @@ async def check() -> None:
 
 async def _applied(settings: "Settings") -> set[str] | None:
     """The names in the ledger; None when there is no database to ask."""
+    from leasehold.cli.tenant_scope import operator
     from leasehold.errors import Unreachable
-    from leasehold.features.limits.commands_queues import operator
 
     try:
         async with operator() as db, db.transaction() as connection:

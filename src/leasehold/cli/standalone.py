@@ -15,21 +15,21 @@ from leasehold.database import migrate
 from leasehold.database.connect import target
 from leasehold.database.database import Database, Role
 from leasehold.database.plugin_schema import PackFiles
+from leasehold.engine import tenants
 from leasehold.errors import BadSetting, LeaseholdError
 from leasehold.features.api_keys import store as keys
-from leasehold.features.api_keys.format import make as new_key
 from leasehold.features.demo import sample_data
 from leasehold.features.people import store as people
-from leasehold.features.secrets.store import secret_keys
-from leasehold.features.tenants import store as tenants
 from leasehold.fetch.public_addresses import is_loopback
 from leasehold.http.server import serving
+from leasehold.installation_keys import peppers, secret_keys
 from leasehold.job import State
 from leasehold.plugins import discovery
 from leasehold.postgres import Endpoint, Home, Server, ephemeral_home, instance_home, postmaster
 from leasehold.program.app import Leasehold
 from leasehold.program.client import Client
 from leasehold.settings import Settings
+from leasehold.tokens import make as new_key
 from leasehold.worker import Worker
 
 DATABASE = "leasehold"
@@ -181,10 +181,10 @@ async def _make_tenants(settings: Settings) -> None:
 
 async def _make_key(settings: Settings) -> str:
     """For scripts: nobody could make one before the start, and nothing is left of it afterwards."""
-    key, peppers = new_key(settings.key_env), keys.peppers(settings)
+    key, found = new_key(settings.key_env), peppers(settings)
     async with Database(target(settings, Role.OPERATOR), connections=1) as db:
         owner = await tenants.find_tenant(db, tenants.DEFAULT)
-        await keys.create_key(db, owner, key, peppers, name="up", scopes=_KEY_SCOPES, expires_at=None)
+        await keys.create_key(db, owner, key, found, name="up", scopes=_KEY_SCOPES, expires_at=None)
     return key.text
 
 

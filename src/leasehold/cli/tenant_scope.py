@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from leasehold.database.actor import ActorTransaction
+    from leasehold.database.database import Database
     from leasehold.settings import Settings
 
 
@@ -25,10 +26,18 @@ async def shell_scope(settings: "Settings | None") -> "AsyncIterator[tuple[Actor
     from getpass import getuser
 
     from leasehold.database.actor import ActorTransaction
-    from leasehold.features.limits.commands_queues import operator
-    from leasehold.features.tenants import store as tenants
+    from leasehold.engine import tenants
 
     async with operator() as db:
         owner = await tenants.find_tenant(db, settings.tenant) if settings else None
         async with ActorTransaction.open(db, tenant=owner, actor=f"cli:{getuser()}") as scope:
             yield scope, owner
+
+
+def operator() -> "Database":
+    """The database as the operator."""
+    from leasehold.database.connect import target
+    from leasehold.database.database import Database, Role
+    from leasehold.settings import Settings
+
+    return Database(target(Settings.from_env(), Role.OPERATOR), connections=1)

@@ -22,9 +22,9 @@ from starlette.routing import Route
 from leasehold.dashboard.filters import ZONE
 from leasehold.dashboard.sign_in import Visitor, signed_in
 from leasehold.dashboard.viewer import NoTenant, Viewer, viewer_of
+from leasehold.engine.tenants import DEFAULT, SYSTEM
 from leasehold.errors import LeaseholdError, Unreachable
 from leasehold.features.people.browser_session import refuse_forged, remember_asked
-from leasehold.features.tenants.store import DEFAULT, SYSTEM
 from leasehold.http.problems import Problem, of_error
 from leasehold.http.request_body import read_body
 from leasehold.http.services import (

@@ -12,9 +12,9 @@ from uuid import UUID
 from leasehold.dashboard.sign_in import Visitor
 from leasehold.database.actor import ActorTransaction
 from leasehold.database.database import Database
+from leasehold.engine import tenants
 from leasehold.errors import NotFound
 from leasehold.features.jobs import store as look
-from leasehold.features.tenants import store as tenants
 from leasehold.http.auth import Caller
 from leasehold.http.problems import Problem
 from leasehold.http.services import Services
@@ -63,6 +63,11 @@ class Viewer:
         if self.tenant is None:
             raise NoTenant
         return self.tenant
+
+    @property
+    def tenant_names(self) -> dict[object, str]:
+        """The tenants' names, where rows of several stand together."""
+        return {} if self.tenant else {tenant.tenant_id: tenant.name for tenant in self.tenants}
 
     async def job(self, job_id: UUID) -> Job:
         found = await look.see_jobs(self.db, self.tenant, [job_id])

@@ -5,6 +5,8 @@ import re
 from collections.abc import AsyncIterator
 from contextlib import aclosing
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
 
 Headers = tuple[tuple[str, str], ...]
 _LENGTH = re.compile(r"[0-9]{1,18}")
+_SECONDS = re.compile(r"[0-9]{1,9}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -181,3 +184,15 @@ async def read_whole(answer: Answer, exchange: "Exchange", *, truncate: bool) ->
         truncated=answer.truncated,
         sha256=sha256(body).hexdigest(),
     )
+
+
+def retry_after(fetched: Fetched) -> float | None:
+    """Seconds from now as the header Retry-After gives them, as a number or a date."""
+    value = (fetched.header("retry-after") or "").strip()
+    if _SECONDS.fullmatch(value):
+        return float(value)
+    try:
+        at = parsedate_to_datetime(value)
+    except ValueError:
+        return None
+    return max(0.0, ((at if at.tzinfo else at.replace(tzinfo=UTC)) - datetime.now(UTC)).total_seconds())

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from fastapi import Depends, Request
 
-from leasehold.features.api_keys import format as keys
+from leasehold import tokens as keys
 from leasehold.features.api_keys import store as engine
 from leasehold.features.api_keys.model import Holder
 from leasehold.features.people import store as people

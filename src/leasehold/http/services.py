@@ -15,19 +15,18 @@ from leasehold.database.replica import Reading, Replica, on_replica
 from leasehold.database.wakeups import NEWS_SECONDS, Notifier, news_channel
 from leasehold.engine import leases
 from leasehold.errors import BadSetting, Unreachable
-from leasehold.features.api_keys.format import Peppers
-from leasehold.features.api_keys.store import peppers
 from leasehold.features.blobs.object_store import ObjectStore
 from leasehold.features.people.oidc import Issuer
-from leasehold.features.secrets.store import secret_keys
 from leasehold.http.large_bodies import LargeBodies
 from leasehold.http.problems import Problem
 from leasehold.http.rate_limits import AddressLimits, Limiter
 from leasehold.http.stream_poller import Hub
+from leasehold.installation_keys import peppers, secret_keys
 from leasehold.metrics import LoopLag
 from leasehold.program.client import Backend
 from leasehold.sealing import Keys
 from leasehold.settings import Settings
+from leasehold.tokens import Peppers
 
 _CONNECTIONS = 10
 #: How old an answer may be at most that came from a replica.

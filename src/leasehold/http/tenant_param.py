@@ -8,7 +8,7 @@ from uuid import UUID
 from fastapi import Query, Request
 
 from leasehold.database.actor import ActorTransaction
-from leasehold.features.tenants import store as tenants
+from leasehold.engine import tenants
 from leasehold.http.auth import Caller
 from leasehold.http.problems import Problem
 from leasehold.http.services import services_of

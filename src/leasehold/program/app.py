@@ -213,7 +213,7 @@ class Leasehold:
     def secret_keys(self) -> "Keys":
         """What tenants' secrets are sealed with."""
         if self._secret_keys is None:
-            from leasehold.features.secrets.store import secret_keys
+            from leasehold.installation_keys import secret_keys
 
             self._secret_keys = secret_keys(self.settings)
         return self._secret_keys

@@ -14,11 +14,10 @@ from leasehold.database.amqp_wakeups import Broker
 from leasehold.database.connect import target
 from leasehold.database.database import Database, Role
 from leasehold.database.wakeups import NEWS_SECONDS, Notifier, news_channel
-from leasehold.engine import jobs, leases
+from leasehold.engine import jobs, leases, tenants
 from leasehold.engine.enqueue_batcher import GroupCommit
 from leasehold.features.jobs import store_bulk
 from leasehold.features.jobs.model import Selection
-from leasehold.features.tenants import store as tenants
 from leasehold.job import Attempt, Enqueued, Event, Job, LogLine, Reason, State
 from leasehold.job_options import plain
 from leasehold.json_codec import plain_options
@@ -77,7 +76,7 @@ class Backend:
     @property
     def secret_keys(self) -> "Keys":
         """What tenants' secrets are sealed with."""
-        from leasehold.features.secrets.store import secret_keys  # here: it loads a library of ciphers
+        from leasehold.installation_keys import secret_keys  # here: it loads a library of ciphers
 
         return secret_keys(self._settings)
 

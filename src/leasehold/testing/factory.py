@@ -6,9 +6,8 @@ from uuid import UUID
 
 from leasehold import json_codec
 from leasehold.database.database import Database
-from leasehold.engine import jobs, leases
+from leasehold.engine import jobs, leases, tenants
 from leasehold.errors import BadInput, Conflict
-from leasehold.features.tenants import store as tenants
 from leasehold.job import AttemptOutcome, ClaimedJob, Job, State
 from leasehold.program.client import Client
 from leasehold.program.outcomes import describe

@@ -21,8 +21,8 @@ from leasehold.database import migrate
 from leasehold.database.connect import target
 from leasehold.database.connection import BY_HAND, connect
 from leasehold.database.database import Database, Role
+from leasehold.engine import tenants
 from leasehold.errors import LeaseholdError
-from leasehold.features.tenants import store as tenants
 from leasehold.plugins import discovery
 from leasehold.postgres import Home, Server, ephemeral_home
 from leasehold.settings import Settings

@@ -13,10 +13,9 @@ from leasehold.database import migrate
 from leasehold.database.connect import target
 from leasehold.database.database import Database, Role
 from leasehold.database.plugin_schema import PackFiles
-from leasehold.engine import maintenance
+from leasehold.engine import maintenance, tenants
 from leasehold.errors import BadInput
 from leasehold.feature import Feature
-from leasehold.features.tenants import store as tenants
 from leasehold.job import Job, State
 from leasehold.plugins.discovery import files_of
 from leasehold.program.app import Leasehold

@@ -7,11 +7,11 @@ import string
 import httpx
 import pytest
 
+from leasehold import tokens as keys
 from leasehold.dashboard import app as dashboard
 from leasehold.database.database import Database
-from leasehold.features.api_keys import format as keys
-from leasehold.features.api_keys.format import Key, Peppers
 from leasehold.http.app import Services, create_app, open_services
+from leasehold.tokens import Key, Peppers
 from tests.cell import Cell
 from tests.http.conftest import ALL, PEPPER, Keys, bearer, client_of, make_key, problem, settings_of
 from tests.http.documents import CORE

@@ -11,7 +11,7 @@ import pytest
 from leasehold.database.database import Database, Role
 from leasehold.engine import jobs, leases, maintenance
 from leasehold.errors import BadInput, Conflict, LeaseLost, NotFound
-from leasehold.features.tenants import store as tenants
+from leasehold.features.limits import store as limits_store
 from leasehold.job import State
 from tests.cell import Cell
 from tests.engine.test_life import end, enqueue, register
@@ -219,8 +219,8 @@ async def test_explain_names_every_reason(cell: Cell, worker_db: Database) -> No
     [turn] = await jobs.explain(worker_db, cell.tenant_a, second)
     assert turn.detail.startswith("1 jobs of this tenant stand before it")
     async with cell.database(Role.OPERATOR) as operator:
-        await tenants.pause_queue(operator, "default", paused=True)
+        await limits_store.pause_queue(operator, "default", paused=True)
         assert await reasons(first) == ["paused", "its turn"]
-        await tenants.pause_queue(operator, "default", paused=False)
+        await limits_store.pause_queue(operator, "default", paused=False)
     [grant, _] = await jobs.claim(worker_db, worker, ["default"], 2)
     assert await reasons(grant.job_id) == []

@@ -7,14 +7,14 @@ from uuid import UUID, uuid4
 
 import pytest
 
+from leasehold import tokens as keys
 from leasehold.database.database import Database, Role
+from leasehold.engine import tenants
 from leasehold.errors import BadInput, NotFound, QuotaExceeded
-from leasehold.features.api_keys import format as keys
 from leasehold.features.api_keys import store as engine
-from leasehold.features.api_keys.format import Peppers
 from leasehold.features.schedules.store import put_schedule
 from leasehold.features.schedules.timing import Schedule
-from leasehold.features.tenants import store as tenants
+from leasehold.tokens import Peppers
 from tests.cell import Cell
 
 

@@ -8,9 +8,8 @@ from itertools import accumulate
 import pytest
 
 from leasehold.database.database import Database, Role
-from leasehold.engine import jobs, maintenance
+from leasehold.engine import jobs, maintenance, tenants
 from leasehold.errors import BadInput, QuotaExceeded
-from leasehold.features.tenants import store as tenants
 from leasehold.job import AttemptOutcome, State
 from tests.cell import Cell
 from tests.engine.test_life import end, enqueue, register

@@ -2,7 +2,7 @@
 
 import httpx
 
-from leasehold.features.api_keys.format import Key
+from leasehold.tokens import Key
 from tests.http.conftest import Keys, bearer
 
 

@@ -7,14 +7,14 @@ from uuid import UUID
 
 import httpx
 
+from leasehold import tokens as keys
 from leasehold.database.database import Role
-from leasehold.features.api_keys import format as keys
-from leasehold.features.api_keys.format import Key, Peppers
 from leasehold.features.people import store as people
 from leasehold.features.people.jwt import Named, make_token
 from leasehold.features.people.model import Person, Vouched
 from leasehold.features.people.store import BROWSER, REFRESH
 from leasehold.http.app import Services, create_app
+from leasehold.tokens import Key, Peppers
 from tests.cell import Cell
 from tests.http.conftest import PEPPER
 

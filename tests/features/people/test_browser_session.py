@@ -5,13 +5,13 @@ from itertools import pairwise
 
 import pytest
 
+from leasehold import tokens as keys
 from leasehold.database.database import Role
-from leasehold.features.api_keys import format as keys
-from leasehold.features.api_keys.format import Peppers
 from leasehold.features.people import store as people
 from leasehold.features.people.model import Vouched
 from leasehold.http.app import Services, open_services
 from leasehold.http.auth import ROLES
+from leasehold.tokens import Peppers
 from tests.cell import Cell
 from tests.features.people.signed_in import COOKIE, ORIGIN, armed, browser, invite, member, page, signed_in
 from tests.http.conftest import PEPPER, Keys, bearer, client_of, problem, settings_of

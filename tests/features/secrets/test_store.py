@@ -8,14 +8,13 @@ import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from io import StringIO
-from pathlib import Path
 from uuid import UUID
 
 import pytest
 
 from leasehold import Context, Leasehold, log
 from leasehold.database.database import Database, Role
-from leasehold.errors import BadInput, BadSetting, Conflict, LeaseholdError, NotFound
+from leasehold.errors import BadInput, Conflict, LeaseholdError, NotFound
 from leasehold.features.secrets import store as secrets
 from leasehold.program.context import SyncContext
 from leasehold.sealing import Keys
@@ -78,28 +77,6 @@ def test_a_secret_that_could_not_be_masked_or_kept_is_refused(value: str) -> Non
 
 def test_keys_do_not_show_themselves() -> None:
     assert OLD not in repr(KEYS) + repr(Settings(secret_keys=OLD))
-
-
-def test_keys_come_from_a_file_too(tmp_path: Path) -> None:
-    file = tmp_path / "keys"
-    file.write_text(f"{NEW}\n{OLD}\n")
-    assert secrets.secret_keys(Settings(secret_keys_file=file)).newest == Keys([NEW]).newest
-    file.write_text("short\n")
-    with pytest.raises(BadSetting, match="at least 32 characters"):
-        secrets.secret_keys(Settings(secret_keys_file=file))
-    with pytest.raises(BadSetting, match="cannot be read"):
-        secrets.secret_keys(Settings(secret_keys_file=tmp_path / "nothing"))
-
-
-def test_a_database_of_others_is_not_sealed_with_a_key_of_this_machine() -> None:
-    with pytest.raises(BadSetting, match="LEASEHOLD_SECRET_KEYS is not set"):
-        secrets.secret_keys(Settings(database_url="postgresql://elsewhere/db"))
-
-
-def test_the_embedded_instance_makes_its_own_key_once(tmp_path: Path) -> None:
-    settings = Settings(home=tmp_path / "home")
-    assert secrets.secret_keys(settings).newest == secrets.secret_keys(settings).newest
-    assert {path.stat().st_mode & 0o077 for path in (tmp_path / "home").iterdir() if path.is_file()} == {0}
 
 
 # -- in the database ------------------------------------------------------------------------------------------------

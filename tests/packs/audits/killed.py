@@ -22,7 +22,7 @@ import httpx
 
 from leasehold.database import migrate
 from leasehold.database.database import Role
-from leasehold.features.tenants.store import create_queue
+from leasehold.engine.tenants import create_queue
 from leasehold.plugins.discovery import files_of
 from leasehold_packs.audits import feature
 from leasehold_packs.audits.start_run import QUEUE

@@ -21,7 +21,7 @@ from uuid import UUID
 
 from leasehold.database import migrate
 from leasehold.database.database import Role
-from leasehold.features.tenants.store import create_queue
+from leasehold.engine.tenants import create_queue
 from leasehold.plugins.discovery import files_of
 from leasehold.program.access import Access
 from leasehold.program.client import Backend

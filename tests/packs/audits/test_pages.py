@@ -6,13 +6,13 @@ from uuid import UUID
 
 import httpx
 
+from leasehold import tokens as keys
 from leasehold.dashboard import app as dashboard
 from leasehold.database.database import Role
-from leasehold.features.api_keys import format as keys
-from leasehold.features.api_keys.format import Peppers
 from leasehold.features.api_keys.store import create_key
 from leasehold.http.app import create_app, open_services
 from leasehold.plugins.discovery import InstalledFeature
+from leasehold.tokens import Peppers
 from leasehold_packs.audits import feature, service
 from leasehold_packs.audits.recipe import checks
 from tests.cell import Cell

@@ -9,14 +9,14 @@ import asyncpg
 import httpx
 
 from leasehold import Job
+from leasehold import tokens as keys
 from leasehold.database.connect import target
 from leasehold.database.database import Database, Role
-from leasehold.features.api_keys import format as keys
-from leasehold.features.api_keys.format import Peppers
 from leasehold.features.api_keys.store import create_key
 from leasehold.http.app import create_app, open_services
 from leasehold.plugins.discovery import InstalledFeature, app_of
 from leasehold.testing import Kit
+from leasehold.tokens import Peppers
 from leasehold_packs.passports import feature
 from leasehold_packs.passports.canonical import canonical
 from tests.http.conftest import PEPPER, SECRET_KEY, bearer

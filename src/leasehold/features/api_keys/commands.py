@@ -41,13 +41,14 @@ async def create(
     from dataclasses import asdict
     from datetime import UTC, datetime, timedelta
 
-    from leasehold.features.api_keys import format as keys
+    from leasehold import installation_keys
+    from leasehold import tokens as keys
     from leasehold.features.api_keys import store as engine
     from leasehold.settings import Settings
 
     settings = Settings.from_env(tenant=tenant)
     key = keys.make(settings.key_env)
-    peppers = engine.peppers(settings)
+    peppers = installation_keys.peppers(settings)
     expires_at = datetime.now(UTC) + timedelta(days=days) if days else None
     async with shell_scope(None if operator else settings) as (db, owner):
         if owner is None:

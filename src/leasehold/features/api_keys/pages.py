@@ -4,10 +4,10 @@ from uuid import UUID
 
 from starlette.responses import Response
 
+from leasehold import tokens as texts
 from leasehold.dashboard.page import Look, NavigationEntry, Page, Pages
 from leasehold.database.actor import ActorTransaction
 from leasehold.errors import NotFound
-from leasehold.features.api_keys import format as texts
 from leasehold.features.api_keys import store as engine
 from leasehold.features.api_keys.model import KeyInfo
 from leasehold.http.problems import Problem

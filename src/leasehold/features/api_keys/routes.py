@@ -5,7 +5,7 @@ from typing import Annotated
 
 from fastapi import Path, Request, Response
 
-from leasehold.features.api_keys import format as keys
+from leasehold import tokens as keys
 from leasehold.features.api_keys import store as engine
 from leasehold.features.api_keys.model import KeyInfo
 from leasehold.features.api_keys.schemas import KeyMade, KeyRequest

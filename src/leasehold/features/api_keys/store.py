@@ -5,28 +5,11 @@ from typing import Any
 from uuid import UUID
 
 from leasehold.database.database import Database
-from leasehold.errors import BadInput, BadSetting
-from leasehold.features.api_keys.format import Key, Peppers
+from leasehold.errors import BadInput
 from leasehold.features.api_keys.model import Holder, KeyInfo, Ticket
-from leasehold.postgres import Home, instance_home
-from leasehold.settings import Settings
+from leasehold.tokens import Key, Peppers
 
-_PEPPER = "key_pepper"
 _NOBODY = bytes(32)
-
-
-def peppers(settings: Settings, *, loopback: bool = True) -> Peppers:
-    """``LEASEHOLD_KEY_PEPPER``; on loopback also the secret that the instance's folder keeps, made at its first use."""
-    if settings.key_pepper:
-        return Peppers(settings.key_pepper.split(","))
-    if not loopback:
-        raise BadSetting(
-            f"LEASEHOLD_KEY_PEPPER is not set, and {settings.host} is not only this machine",
-            hint="set it to a secret text of at least 32 characters, the same for every process:"
-            ' python -c "import secrets; print(secrets.token_urlsafe(32))"',
-        )
-    home = Home(instance_home(settings.home))
-    return Peppers([home.secret(_PEPPER)])
 
 
 async def create_key(

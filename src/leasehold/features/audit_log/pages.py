@@ -2,7 +2,6 @@
 
 from leasehold.dashboard.page import Look, NavigationEntry, Page, Pages, as_id
 from leasehold.engine.audit import list_audit
-from leasehold.features.overview.pages import names_of
 
 pages = Pages(NavigationEntry(path="/audit", title="Audit log", scopes=frozenset({"admin"})))
 _LIMIT = 50
@@ -17,5 +16,5 @@ async def audit(look: Look) -> Page:
         rows=found[:_LIMIT],
         older=found[_LIMIT - 1].audit_id if len(found) > _LIMIT else None,
         before=before,
-        tenant_names=names_of(look),
+        tenant_names=look.viewer.tenant_names,
     )

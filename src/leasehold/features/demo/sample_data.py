@@ -14,11 +14,11 @@ from uuid import UUID
 from leasehold.database.actor import ActorTransaction
 from leasehold.database.connect import target
 from leasehold.database.database import Database, Role
+from leasehold.engine import tenants
 from leasehold.errors import BadInput, FetchRefused, LeaseholdError
 from leasehold.features.flows.model import approval, chain, group, step
-from leasehold.features.secrets.store import secret_keys
-from leasehold.features.tenants import store as tenants
 from leasehold.features.webhooks import store as webhooks
+from leasehold.installation_keys import secret_keys
 from leasehold.program.client import Client
 from leasehold.settings import Settings
 

@@ -12,7 +12,6 @@ from leasehold.errors import NotFound
 from leasehold.features.flows import drawing
 from leasehold.features.flows.model import FlowInfo
 from leasehold.features.flows.store import Flows, find_flows, see_flows
-from leasehold.features.overview.pages import names_of
 from leasehold.http.problems import Problem
 
 pages = Pages(NavigationEntry(path="/flows", title="Flows", key="l", scopes=frozenset({"jobs:read"})))
@@ -36,7 +35,7 @@ async def flows(look: Look) -> Page:
         before=before,
         state=state,
         states=STATES,
-        tenant_names=names_of(look),
+        tenant_names=look.viewer.tenant_names,
     )
 
 
@@ -64,7 +63,7 @@ async def flow(look: Look) -> Page:
         size=(drawing.WIDTH, drawing.HEIGHT),
         after=after,
         next_after=shown[-1].job_id if len(steps) > _STEPS else None,
-        tenant_name=names_of(look).get(found.tenant_id),
+        tenant_name=look.viewer.tenant_names.get(found.tenant_id),
         may_cancel=not ended and not found.stopping and look.viewer.may("jobs:write"),
         may_retry=found.state in ("failed", "canceled") and look.viewer.may("jobs:write"),
         curl=f"curl -H 'Authorization: Bearer '$KEY {look.request.base_url}v1/flows/{found.flow_id}",

@@ -10,7 +10,6 @@ from leasehold.errors import NotFound
 from leasehold.features.flows.model import Approval
 from leasehold.features.flows.pages import flows_within
 from leasehold.features.flows.store import list_approvals
-from leasehold.features.overview.pages import names_of
 from leasehold.http.problems import Problem
 
 pages = Pages(NavigationEntry(path="/approvals", title="Approvals", key="a", scopes=frozenset({"jobs:read"})))
@@ -29,7 +28,7 @@ async def approvals(look: Look) -> Page:
         asked={one.job_id: _asked(one) for one in found},
         after=after,
         next_after=found[_LIMIT - 1].job_id if len(found) > _LIMIT else None,
-        tenant_names=names_of(look),
+        tenant_names=look.viewer.tenant_names,
         shows_payload=viewer.caller.sees_payloads,
         may_act=viewer.may("jobs:write"),
     )

@@ -8,8 +8,8 @@ from pydantic import ConfigDict, Field
 from pydantic.dataclasses import dataclass
 
 from leasehold.errors import BadInput, BadResponse, NotFound
-from leasehold.features.http_request.response import is_passing, retry_after, snapshot
-from leasehold.fetch.response import Fetched
+from leasehold.features.http_request.response import is_passing, snapshot
+from leasehold.fetch.response import Fetched, retry_after
 from leasehold.program.app import Leasehold
 from leasehold.program.context import Context
 from leasehold.program.outcomes import Fail, Retry

@@ -16,7 +16,6 @@ from leasehold.features.jobs import search_syntax, store_bulk
 from leasehold.features.jobs import store as engine
 from leasehold.features.jobs.model import Jobs
 from leasehold.features.jobs.store import BOUND, MOST
-from leasehold.features.overview.pages import names_of
 from leasehold.http.problems import Problem
 from leasehold.job import Job, State
 
@@ -64,7 +63,7 @@ async def jobs(look: Look) -> Page | Response:
         counts=await engine.count_states(viewer.db, viewer.tenant),
         bound=BOUND,
         states=_TABS,
-        tenant_names=names_of(look),
+        tenant_names=look.viewer.tenant_names,
         qualifiers=search_syntax.QUALIFIERS,
         suggestions=_suggestions(rows, payloads=viewer.caller.sees_payloads),
     )

@@ -7,7 +7,7 @@ import typer
 
 from leasehold.cli.options import Json
 from leasehold.cli.output import command, print_json, print_table, say
-from leasehold.features.limits.commands_queues import operator
+from leasehold.cli.tenant_scope import operator
 
 if TYPE_CHECKING:
     from leasehold.database.database import Database
@@ -27,10 +27,10 @@ class What(StrEnum):
 @command
 async def list_(json: Json = False) -> None:
     """What is limited or paused, beside the limits that every tenant has."""
-    from leasehold.features.tenants import store as tenants
+    from leasehold.features.limits import store as limits_store
 
     async with operator() as db:
-        found = await tenants.list_limits(db)
+        found = await limits_store.list_limits(db)
     if json:
         print_json(found)
     else:
@@ -81,24 +81,26 @@ async def resume(what: What, name: str) -> None:
 
 
 async def _limit(db: "Database", what: What, name: str, max_running: int | None) -> None:
-    from leasehold.features.tenants import store as tenants
+    from leasehold.engine import tenants
+    from leasehold.features.limits import store as limits_store
 
     match what:
         case What.QUEUE:
-            await tenants.limit_queue(db, name, max_running)
+            await limits_store.limit_queue(db, name, max_running)
         case What.KIND:
-            await tenants.limit_kind(db, name, max_running)
+            await limits_store.limit_kind(db, name, max_running)
         case What.TENANT:
             await tenants.set_tenant(db, await tenants.find_tenant(db, name), max_running=max_running)
 
 
 async def _pause(db: "Database", what: What, name: str, *, paused: bool) -> None:
-    from leasehold.features.tenants import store as tenants
+    from leasehold.engine import tenants
+    from leasehold.features.limits import store as limits_store
 
     match what:
         case What.QUEUE:
-            await tenants.pause_queue(db, name, paused=paused)
+            await limits_store.pause_queue(db, name, paused=paused)
         case What.KIND:
-            await tenants.pause_kind(db, name, paused=paused)
+            await limits_store.pause_kind(db, name, paused=paused)
         case What.TENANT:
-            await tenants.pause_tenant(db, await tenants.find_tenant(db, name), paused=paused)
+            await limits_store.pause_tenant(db, await tenants.find_tenant(db, name), paused=paused)

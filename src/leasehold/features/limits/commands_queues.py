@@ -1,14 +1,10 @@
 """`leasehold queues …`."""
 
-from typing import TYPE_CHECKING
-
 import typer
 
 from leasehold.cli.options import Json
 from leasehold.cli.output import command, print_json, print_table, say
-
-if TYPE_CHECKING:
-    from leasehold.database.database import Database
+from leasehold.cli.tenant_scope import operator
 
 app = typer.Typer(help="Queues: list them, make, pause and resume them.", no_args_is_help=True)
 
@@ -17,7 +13,7 @@ app = typer.Typer(help="Queues: list them, make, pause and resume them.", no_arg
 @command
 async def list_(json: Json = False) -> None:
     """All queues with what waits and runs in them (counted up to 10,000)."""
-    from leasehold.features.tenants import store as tenants
+    from leasehold.engine import tenants
 
     async with operator() as db:
         queues = await tenants.list_queues(db)
@@ -34,7 +30,7 @@ async def list_(json: Json = False) -> None:
 @command
 async def create(queue: str) -> None:
     """Make a queue, unless it is there. Workers do this for the queues that their handlers name."""
-    from leasehold.features.tenants import store as tenants
+    from leasehold.engine import tenants
 
     async with operator() as db:
         await tenants.create_queue(db, queue)
@@ -58,16 +54,7 @@ async def resume(queue: str) -> None:
 
 
 async def _pause(queue: str, *, paused: bool) -> None:
-    from leasehold.features.tenants import store as tenants
+    from leasehold.features.limits import store as limits_store
 
     async with operator() as db:
-        await tenants.pause_queue(db, queue, paused=paused)
-
-
-def operator() -> "Database":
-    """The database as the operator."""
-    from leasehold.database.connect import target
-    from leasehold.database.database import Database, Role
-    from leasehold.settings import Settings
-
-    return Database(target(Settings.from_env(), Role.OPERATOR), connections=1)
+        await limits_store.pause_queue(db, queue, paused=paused)

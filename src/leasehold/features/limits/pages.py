@@ -3,13 +3,14 @@
 from starlette.responses import Response
 
 from leasehold.dashboard.page import Look, NavigationEntry, Page, Pages
-from leasehold.engine import leases
+from leasehold.engine import leases, tenants
 from leasehold.errors import BadInput, NotFound
-from leasehold.features.jobs.store import BOUND
-from leasehold.features.tenants import store as tenants
+from leasehold.features.limits import store as limits_store
 from leasehold.http.problems import Problem
 from leasehold.job import Queue
 
+#: What waits and runs in a queue is counted up to here.
+BOUND = 500
 pages = Pages(
     NavigationEntry(path="/queues", title="Queues", key="q", scopes=frozenset({"operator"}), head="Installation")
 )
@@ -22,7 +23,7 @@ async def queues(look: Look) -> Page:
 
 async def _show(look: Look, problem: BadInput | None = None) -> Page:
     db = look.services.operator
-    limits = await tenants.list_limits(db)
+    limits = await limits_store.list_limits(db)
     known = {kind for one in await leases.list_workers(db) for kind in one.kinds}
     return look.show(
         "queues.html",
@@ -44,7 +45,7 @@ async def limit_queue(look: Look) -> Response | Page:
     try:
         most = _most(look)
         async with look.viewer.acting(None) as scope:
-            await tenants.limit_queue(scope, queue.queue, most)
+            await limits_store.limit_queue(scope, queue.queue, most)
     except BadInput as problem:
         return await _show(look, problem)
     look.services.backend.announce(queue.queue)
@@ -57,7 +58,7 @@ async def limit_kind(look: Look) -> Response | Page:
     try:
         most = _most(look)
         async with look.viewer.acting(None) as scope:
-            await tenants.limit_kind(scope, kind, most)
+            await limits_store.limit_kind(scope, kind, most)
     except (BadInput, NotFound) as problem:
         return await _show(look, BadInput(str(problem), hint=problem.hint))
     look.services.backend.announce()
@@ -84,7 +85,7 @@ async def confirm_kind(look: Look) -> Page:
 async def pause_kind(look: Look) -> Response:
     kind, paused = look.said("kind"), look.said("paused") == "yes"
     async with look.viewer.acting(None) as scope:
-        await tenants.pause_kind(scope, kind, paused=paused)
+        await limits_store.pause_kind(scope, kind, paused=paused)
     if not paused:
         look.services.backend.announce()
     return look.go("/queues", f"Kind {kind} {'is paused' if paused else 'goes on'}.")
@@ -117,7 +118,7 @@ async def resume(look: Look) -> Response:
 async def _set(look: Look, *, paused: bool) -> Response:
     queue = await _queue(look)
     async with look.viewer.acting(None) as scope:
-        await tenants.pause_queue(scope, queue.queue, paused=paused)
+        await limits_store.pause_queue(scope, queue.queue, paused=paused)
     if not paused:
         look.services.backend.announce(queue.queue)
     return look.go("/queues", f"Queue {queue.queue} {'is paused' if paused else 'goes on'}.")

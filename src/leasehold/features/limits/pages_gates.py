@@ -8,7 +8,6 @@ from leasehold.errors import BadInput
 from leasehold.features.limits import store as engine
 from leasehold.features.limits.model import Gate
 from leasehold.features.limits.store import Gates
-from leasehold.features.overview.pages import names_of
 
 pages = Pages(NavigationEntry(path="/gates", title="Groups and gates", key="g", scopes=frozenset({"jobs:read"})))
 _LIMIT = 20
@@ -31,7 +30,7 @@ async def gates(look: Look) -> Page:
         after=after,
         next_after=found[_LIMIT - 1].gate if len(found) > _LIMIT else None,
         rules={gate.gate: rule_words(gate) for gate in found},
-        tenant_names=names_of(look),
+        tenant_names=look.viewer.tenant_names,
         may_act=viewer.may("jobs:write"),
     )
 

@@ -9,8 +9,9 @@ from typing import Any
 from fastapi import Request, Response
 
 from leasehold.database.actor import ActorTransaction
+from leasehold.engine import tenants
+from leasehold.features.limits import store as limits_store
 from leasehold.features.limits.schemas import KindLimited, KindPaused, LimitRequest, QueueLimited, TenantPaused
-from leasehold.features.tenants import store as tenants
 from leasehold.http.auth import Caller, SignedIn
 from leasehold.http.responses import answer, answer_all
 from leasehold.http.route import needs, router
@@ -30,7 +31,7 @@ _OPERATOR = needs("operator")
     openapi_extra=_OPERATOR,
 )
 async def list_(request: Request, caller: SignedIn) -> Response:
-    return answer_all(await tenants.list_limits(services_of(request).operator), of=Limit)
+    return answer_all(await limits_store.list_limits(services_of(request).operator), of=Limit)
 
 
 @routes.put(
@@ -41,7 +42,7 @@ async def list_(request: Request, caller: SignedIn) -> Response:
     openapi_extra=_OPERATOR,
 )
 async def limit_queue(request: Request, caller: SignedIn, queue: Name, body: LimitRequest) -> Response:
-    await _as(request, caller, lambda scope: tenants.limit_queue(scope, queue, body.max_running))
+    await _as(request, caller, lambda scope: limits_store.limit_queue(scope, queue, body.max_running))
     return answer(QueueLimited(queue=queue, max_running=body.max_running))
 
 
@@ -53,7 +54,7 @@ async def limit_queue(request: Request, caller: SignedIn, queue: Name, body: Lim
     openapi_extra=_OPERATOR,
 )
 async def limit_kind(request: Request, caller: SignedIn, kind: Kind, body: LimitRequest) -> Response:
-    await _as(request, caller, lambda scope: tenants.limit_kind(scope, kind, body.max_running))
+    await _as(request, caller, lambda scope: limits_store.limit_kind(scope, kind, body.max_running))
     return answer(KindLimited(kind=kind, max_running=body.max_running))
 
 
@@ -65,7 +66,7 @@ async def limit_kind(request: Request, caller: SignedIn, kind: Kind, body: Limit
     openapi_extra=_OPERATOR,
 )
 async def pause_kind(request: Request, caller: SignedIn, kind: Kind) -> Response:
-    await _as(request, caller, lambda scope: tenants.pause_kind(scope, kind, paused=True))
+    await _as(request, caller, lambda scope: limits_store.pause_kind(scope, kind, paused=True))
     return answer(KindPaused(kind=kind, paused=True))
 
 
@@ -77,7 +78,7 @@ async def pause_kind(request: Request, caller: SignedIn, kind: Kind) -> Response
     openapi_extra=_OPERATOR,
 )
 async def resume_kind(request: Request, caller: SignedIn, kind: Kind) -> Response:
-    await _as(request, caller, lambda scope: tenants.pause_kind(scope, kind, paused=False))
+    await _as(request, caller, lambda scope: limits_store.pause_kind(scope, kind, paused=False))
     return answer(KindPaused(kind=kind, paused=False))
 
 
@@ -106,7 +107,7 @@ async def resume_tenant(request: Request, caller: SignedIn, tenant: str) -> Resp
 async def _pause_tenant(request: Request, caller: Caller, tenant: str, *, paused: bool) -> Response:
     async def operate(scope: ActorTransaction) -> Any:
         tenant_id = await tenants.find_tenant(scope, tenant)
-        await tenants.pause_tenant(scope, tenant_id, paused=paused)
+        await limits_store.pause_tenant(scope, tenant_id, paused=paused)
         return tenant_id
 
     return answer(TenantPaused(tenant_id=await _as(request, caller, operate), paused=paused))

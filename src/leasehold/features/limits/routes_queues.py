@@ -3,8 +3,9 @@
 from fastapi import Request, Response
 
 from leasehold.database.actor import ActorTransaction
+from leasehold.engine import tenants
+from leasehold.features.limits import store as limits_store
 from leasehold.features.limits.schemas import QueuePaused
-from leasehold.features.tenants import store as tenants
 from leasehold.http.auth import Caller, SignedIn
 from leasehold.http.responses import answer, answer_all
 from leasehold.http.route import needs, router
@@ -50,5 +51,5 @@ async def resume(request: Request, caller: SignedIn, queue: Name) -> Response:
 
 async def _pause(request: Request, caller: Caller, queue: str, *, paused: bool) -> Response:
     async with ActorTransaction.open(services_of(request).operator, tenant=None, actor=caller.actor) as scope:
-        await tenants.pause_queue(scope, queue, paused=paused)
+        await limits_store.pause_queue(scope, queue, paused=paused)
     return answer(QueuePaused(queue=queue, paused=paused))

@@ -1,4 +1,4 @@
-"""Gates: their rules, and how they stand; and what waits at groups, gates and limits."""
+"""Gates, limits and pauses: their rules, how they stand, and what waits for them."""
 
 from collections.abc import Mapping
 from uuid import UUID
@@ -6,6 +6,7 @@ from uuid import UUID
 from leasehold import json_codec
 from leasehold.database.database import Database
 from leasehold.features.limits.model import Gate, Line
+from leasehold.job import Limit
 
 Rule = Mapping[str, float | None]
 #: Jobs that wait for one group, gate or limit are counted up to here.
@@ -68,3 +69,29 @@ def _text(rule: Rule) -> str:
 async def see_lines(db: Database, tenant: UUID | None, *, most: int = MOST_WAITING) -> list[Line]:
     """Groups, gates and limits at which jobs wait, the longest lines first; so many jobs of each are looked at."""
     return [Line(**row) for row in await db.call("see_lines", most, tenant=tenant)]
+
+
+async def pause_queue(db: Database, queue: str, *, paused: bool) -> None:
+    await db.call("pause_queue", queue, paused)
+
+
+async def pause_kind(db: Database, kind: str, *, paused: bool) -> None:
+    await db.call("pause_kind", kind, paused)
+
+
+async def pause_tenant(db: Database, tenant: UUID, *, paused: bool) -> None:
+    await db.call("pause_tenant", tenant, paused)
+
+
+async def limit_queue(db: Database, queue: str, max_running: int | None) -> None:
+    """So many jobs of the queue at once; None removes the limit."""
+    await db.call("limit_queue", queue, max_running)
+
+
+async def limit_kind(db: Database, kind: str, max_running: int | None) -> None:
+    """So many jobs of the kind at once, of all tenants together; None removes the limit."""
+    await db.call("limit_kind", kind, max_running)
+
+
+async def list_limits(db: Database) -> list[Limit]:
+    return [Limit(**row) for row in await db.call("list_limits")]

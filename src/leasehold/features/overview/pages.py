@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from leasehold.dashboard.page import Look, NavigationEntry, Page, Pages, as_json
-from leasehold.engine import leases
+from leasehold.engine import leases, tenants
 from leasehold.features.flows.store import list_approvals
 from leasehold.features.jobs import store as engine
 from leasehold.features.limits.store import see_lines
 from leasehold.features.overview.store import Minute, read_stat
-from leasehold.features.tenants import store as tenants
 from leasehold.job import Job
 
 pages = Pages(NavigationEntry(path="/", title="Overview", key="o"))
@@ -67,7 +66,7 @@ async def overview(look: Look) -> Page:
         succeeded=sum(one.n for one in stat if one.outcome == _GOOD),
         nothing=not newest,
         newest=newest,
-        tenant_names=names_of(look),
+        tenant_names=look.viewer.tenant_names,
         kinds=_kinds(stat),
         oldest=oldest,
         failures=failures,
@@ -87,11 +86,6 @@ async def overview(look: Look) -> Page:
 async def _newest(look: Look) -> Sequence[Job]:
     found = await engine.find_jobs(look.viewer.db, look.viewer.tenant, {}, limit=_NEWEST)
     return await engine.see_jobs(look.viewer.db, look.viewer.tenant, found.jobs)
-
-
-def names_of(look: Look) -> dict[object, str]:
-    """The tenants' names, where rows of several stand together."""
-    return {} if look.viewer.tenant else {tenant.tenant_id: tenant.name for tenant in look.viewer.tenants}
 
 
 def _kinds(stat: list[Minute]) -> list[Kind]:

@@ -6,13 +6,13 @@ from urllib.parse import quote, unquote, urlsplit
 
 from fastapi import Request, Response
 
-from leasehold.features.api_keys import format as keys
-from leasehold.features.api_keys.format import Key
+from leasehold import tokens as keys
 from leasehold.features.people.store import BROWSER
 from leasehold.fetch.public_addresses import is_loopback
 from leasehold.http.client_address import is_from_here
 from leasehold.http.problems import Problem
 from leasehold.http.services import Services, services_of
+from leasehold.tokens import Key
 
 #: Where the token against forged requests stands; it is in ``GET /v1/me``.
 CSRF_HEADER = "X-CSRF-Token"

@@ -10,7 +10,7 @@ from joserfc import jws, jwt
 from joserfc.errors import JoseError
 from joserfc.jwk import OctKey
 
-from leasehold.features.api_keys.format import Peppers
+from leasehold.tokens import Peppers
 
 LIFE_SECONDS = 600
 _ALGORITHMS = ("HS256",)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from fastapi import Query, Request, Response
 
-from leasehold.features.api_keys import format as keys
+from leasehold import tokens as keys
 from leasehold.features.people import store as people
 from leasehold.features.people.browser_session import (
     clear_login_cookie,

@@ -12,13 +12,13 @@ from leasehold.features.people import store as people
 from leasehold.features.people.browser_session import clear_cookie
 from leasehold.features.people.model import Session, SessionInfo
 from leasehold.features.people.schemas import Me, PersonSettings, TenantChoice
-from leasehold.features.schedules.timing import zone_of
 from leasehold.http.auth import Caller, SignedIn
 from leasehold.http.problems import Problem
 from leasehold.http.responses import answer, answer_all
 from leasehold.http.route import needs, router
 from leasehold.http.services import Services, services_of
 from leasehold.http.types import Listing
+from leasehold.time_zones import zone_of
 
 routes = router("me")
 _SESSION = needs("session")

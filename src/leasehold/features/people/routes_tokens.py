@@ -4,10 +4,9 @@ from uuid import UUID
 
 from fastapi import Request, Response
 
+from leasehold import tokens as keys
 from leasehold.database.actor import ActorDatabase
 from leasehold.errors import NotFound
-from leasehold.features.api_keys import format as keys
-from leasehold.features.api_keys.format import Key
 from leasehold.features.people import jwt
 from leasehold.features.people import store as people
 from leasehold.features.people.browser_session import clear_cookie
@@ -21,6 +20,7 @@ from leasehold.http.idempotency import refuse_key
 from leasehold.http.responses import answer
 from leasehold.http.route import needs, router
 from leasehold.http.services import Services, services_of
+from leasehold.tokens import Key
 
 routes = router("auth")
 

@@ -6,7 +6,6 @@ from contextlib import asynccontextmanager
 
 from fastapi import Request
 
-from leasehold.features.api_keys.format import Key
 from leasehold.features.people import store as people
 from leasehold.features.people.browser_session import session_seconds
 from leasehold.features.people.model import Account, Vouched
@@ -17,6 +16,7 @@ from leasehold.http.problems import Problem
 from leasehold.http.rate_limits import AddressLimits
 from leasehold.http.services import Services
 from leasehold.log import emit
+from leasehold.tokens import Key
 
 
 def issuer_of(services: Services) -> Issuer:

@@ -4,13 +4,13 @@ import json
 from typing import Any
 from uuid import UUID
 
+from leasehold import tokens as keys
 from leasehold.database.database import Database
-from leasehold.features.api_keys import format as keys
-from leasehold.features.api_keys.format import Key, Peppers
-from leasehold.features.api_keys.store import peppers
+from leasehold.engine.tenants import DEFAULT
 from leasehold.features.people.model import Account, Invitation, Member, Membership, Session, SessionInfo, Vouched
-from leasehold.features.tenants.store import DEFAULT
+from leasehold.installation_keys import peppers
 from leasehold.settings import Settings
+from leasehold.tokens import Key, Peppers
 
 #: What stands in a token in the place of a key's environment.
 BROWSER, REFRESH, LINK = "session", "refresh", "login"

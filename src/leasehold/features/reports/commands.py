@@ -113,14 +113,14 @@ async def link(
     from datetime import UTC, timedelta
 
     from leasehold.features.reports import store as reports
-    from leasehold.features.secrets import store as secrets
+    from leasehold.installation_keys import secret_keys
     from leasehold.settings import Settings
 
     settings = Settings.from_env(tenant=tenant)
     async with tenant_scope(settings) as (scope, owner):
         [found] = await reports.list_reports(scope, owner, report)
     until = min(datetime.now(UTC) + timedelta(hours=hours), found.expires_at)
-    print(reports.signed_link(secrets.secret_keys(settings), report, until, base=settings.public_url))
+    print(reports.signed_link(secret_keys(settings), report, until, base=settings.public_url))
 
 
 @app.command()
@@ -138,10 +138,10 @@ async def remove(report: Report, tenant: Tenant = None) -> None:
 async def _write(settings: Any, report: UUID, to: Path) -> None:
     from leasehold.database.connect import target
     from leasehold.database.database import Database, Role
+    from leasehold.engine import tenants
     from leasehold.features.blobs.object_store import ObjectStore
     from leasehold.features.blobs.store import Bodies
     from leasehold.features.reports import store as reports
-    from leasehold.features.tenants import store as tenants
 
     async with Database(target(settings, Role.API)) as db:
         owner = await tenants.find_tenant(db, settings.tenant)

@@ -179,7 +179,7 @@ async def next_(
     json: Json = False,
 ) -> None:
     """Its next ticks, in its own time zone and in UTC."""
-    from leasehold.features.schedules.timing import zone_of
+    from leasehold.time_zones import zone_of
 
     async with _schedules(tenant) as schedules:
         info = await schedules.get(name)
@@ -233,7 +233,7 @@ def _given(*, payload: str | None, option: list[str] | None, clock: str, **rest:
 
 def _moment(word: str, text: str, clock: str) -> datetime:
     from leasehold.errors import BadInput
-    from leasehold.features.schedules.timing import zone_of
+    from leasehold.time_zones import zone_of
 
     try:
         moment = datetime.fromisoformat(text)

@@ -10,10 +10,10 @@ from uuid import UUID
 
 from leasehold import json_codec
 from leasehold.database.database import Database
+from leasehold.engine.tenants import find_tenant
 from leasehold.errors import BadInput, Changed, Conflict, LeaseholdError, NotFound, Unreachable
 from leasehold.features.schedules.model import Due, ScheduleInfo, Tick
 from leasehold.features.schedules.timing import Schedule, Timing
-from leasehold.features.tenants.store import find_tenant
 from leasehold.log import emit
 
 _TRIES = 5

@@ -11,12 +11,12 @@ from enum import StrEnum
 from itertools import islice, pairwise
 from typing import Any, Self
 from uuid import UUID
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
 from cronsim import CronSim, CronSimError
 
 from leasehold.errors import BadInput
 from leasehold.job_options import plain
+from leasehold.time_zones import zone_of
 
 ALIASES = {
     "@yearly": "0 0 1 1 *",
@@ -274,17 +274,6 @@ class Schedule:
                 f"jitter of {self.jitter_s} seconds is longer than the {gap.total_seconds():g} between two ticks",
                 hint=f"at most {gap.total_seconds():g}",
             )
-
-
-def zone_of(name: str) -> ZoneInfo:
-    """The IANA time zone of this name."""
-    try:
-        # Names only: a path that leads out of the zone database is no zone.
-        return ZoneInfo(name)
-    except (ZoneInfoNotFoundError, ValueError, OSError):
-        known = available_timezones()
-        hint = "an IANA name such as Europe/Berlin or UTC" if known else "this system has no zones: pip install tzdata"
-        raise BadInput(f"there is no time zone {name!r}", hint=hint) from None
 
 
 def _check_moment(name: str, moment: datetime | None) -> None:

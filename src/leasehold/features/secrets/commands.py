@@ -7,8 +7,8 @@ import typer
 
 from leasehold.cli.options import Json, Tenant
 from leasehold.cli.output import command, print_json, print_table, say
+from leasehold.cli.tenant_scope import operator as database
 from leasehold.cli.tenant_scope import tenant_scope
-from leasehold.features.limits.commands_queues import operator as database
 
 app = typer.Typer(help="Secrets of a tenant, for its handlers and connectors.", no_args_is_help=True)
 
@@ -20,10 +20,11 @@ Name = Annotated[str, typer.Argument(help="The secret's name, as in ctx.secret(N
 async def set_(name: Name, tenant: Tenant = None) -> None:
     """Keep a secret: the first line of stdin, or what you type. It is never shown again, to anybody."""
     from leasehold.features.secrets import store as secrets
+    from leasehold.installation_keys import secret_keys
     from leasehold.settings import Settings
 
     settings = Settings.from_env(tenant=tenant)
-    keys = secrets.secret_keys(settings)
+    keys = secret_keys(settings)
     value = _ask(name)
     async with tenant_scope(settings) as (db, owner):
         await secrets.put_secret(db, owner, name, value, keys)
@@ -62,9 +63,10 @@ async def remove(name: Name, tenant: Tenant = None) -> None:
 async def rotate() -> None:
     """Seal all secrets of all tenants with the first of LEASEHOLD_SECRET_KEYS; then the others can go."""
     from leasehold.features.secrets import store as secrets
+    from leasehold.installation_keys import secret_keys
     from leasehold.settings import Settings
 
-    keys = secrets.secret_keys(Settings.from_env())
+    keys = secret_keys(Settings.from_env())
     async with database() as db:
         done = await secrets.rewrap_all(db, keys)
     say(f"sealed {done} anew; everything is under the key {keys.newest}")

@@ -4,42 +4,11 @@ from typing import Any
 from uuid import UUID
 
 from leasehold.database.database import Database
-from leasehold.errors import BadSetting, NotFound
+from leasehold.errors import NotFound
 from leasehold.features.secrets.model import SecretInfo
-from leasehold.postgres import Home, instance_home
 from leasehold.sealing import Keys, Sealed
-from leasehold.settings import Settings
 
-_KEY = "secret_key"
 _PAGE = 500
-
-
-def secret_keys(settings: Settings) -> Keys:
-    """``LEASEHOLD_SECRET_KEYS`` or its file; with the embedded PostgreSQL also the key that its folder keeps."""
-    if settings.secret_keys:
-        return Keys(settings.secret_keys.split(","))
-    if settings.secret_keys_file:
-        return Keys(_lines(settings))
-    if settings.database_url or settings.worker_url or settings.api_url or settings.operator_url:
-        raise BadSetting(
-            "LEASEHOLD_SECRET_KEYS is not set, and nothing may be sealed with a key of this machine alone",
-            hint="set it to a secret text of at least 32 characters, the same for every process:"
-            ' python -c "import secrets; print(secrets.token_urlsafe(32))"',
-        )
-    return Keys([Home(instance_home(settings.home)).secret(_KEY)])
-
-
-def _lines(settings: Settings) -> list[str]:
-    path = settings.secret_keys_file
-    assert path is not None
-    try:
-        lines = [line.strip() for line in path.read_text().splitlines() if line.strip()]
-    except (OSError, UnicodeDecodeError) as problem:
-        why = problem.strerror if isinstance(problem, OSError) else "it is not text"
-        raise BadSetting(f"LEASEHOLD_SECRET_KEYS_FILE: {path} cannot be read: {why}") from None
-    if not lines or any(len(line) < 32 for line in lines):
-        raise BadSetting(f"LEASEHOLD_SECRET_KEYS_FILE: {path} does not have lines of at least 32 characters")
-    return lines
 
 
 async def put_secret(db: Database, tenant: UUID, name: str, value: str, keys: Keys) -> None:

@@ -6,7 +6,7 @@ import typer
 
 from leasehold.cli.options import Json
 from leasehold.cli.output import command, print_json, print_table, say
-from leasehold.features.limits.commands_queues import operator
+from leasehold.cli.tenant_scope import operator
 
 app = typer.Typer(help="Customers: make them, list them, set their limits.", no_args_is_help=True)
 
@@ -15,7 +15,7 @@ app = typer.Typer(help="Customers: make them, list them, set their limits.", no_
 @command
 async def create(name: str, json: Json = False) -> None:
     """Make a tenant, unless it is there; prints its id."""
-    from leasehold.features.tenants import store as tenants
+    from leasehold.engine import tenants
 
     async with operator() as db:
         tenant_id = await tenants.create_tenant(db, name)
@@ -30,7 +30,7 @@ async def create(name: str, json: Json = False) -> None:
 @command
 async def list_(json: Json = False) -> None:
     """All tenants by name."""
-    from leasehold.features.tenants import store as tenants
+    from leasehold.engine import tenants
 
     async with operator() as db:
         found = await tenants.list_tenants(db)
@@ -52,7 +52,7 @@ async def set_(
     max_queued: Annotated[int | None, typer.Option(help="Jobs that may wait.")] = None,
 ) -> None:
     """Change a tenant's weight and limits."""
-    from leasehold.features.tenants import store as tenants
+    from leasehold.engine import tenants
 
     async with operator() as db:
         tenant_id = await tenants.find_tenant(db, name)
@@ -71,7 +71,7 @@ async def quotas(
     json: Json = False,
 ) -> None:
     """How many endpoints, schedules and other things a tenant may have; --set changes it."""
-    from leasehold.features.tenants import store as tenants
+    from leasehold.engine import tenants
 
     changes = [_quota(text) for text in change or ()]
     async with operator() as db:

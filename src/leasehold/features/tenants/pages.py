@@ -3,8 +3,9 @@
 from starlette.responses import Response
 
 from leasehold.dashboard.page import Look, NavigationEntry, Page, Pages
+from leasehold.engine import tenants as engine
 from leasehold.errors import BadInput, NotFound
-from leasehold.features.tenants import store as engine
+from leasehold.features.limits import store as limits_store
 from leasehold.http.problems import Problem
 from leasehold.job import Tenant
 
@@ -73,7 +74,7 @@ async def change(look: Look) -> Response | Page:
 
 
 async def _show(look: Look, found: Tenant, problem: BadInput | None = None) -> Page:
-    limits = await engine.list_limits(look.services.operator)
+    limits = await limits_store.list_limits(look.services.operator)
     paused = any(one.what == "tenant" and one.name == found.name and one.paused for one in limits)
     return look.show("tenant.html", own_tenant=True, tenant=found, paused=paused, problem=problem)
 
@@ -81,7 +82,7 @@ async def _show(look: Look, found: Tenant, problem: BadInput | None = None) -> P
 async def _set(look: Look, *, paused: bool) -> Response:
     found = _tenant(look)
     async with look.viewer.acting(None) as scope:
-        await engine.pause_tenant(scope, found.tenant_id, paused=paused)
+        await limits_store.pause_tenant(scope, found.tenant_id, paused=paused)
     if not paused:
         look.services.backend.announce()
     return look.go(f"/tenants/{found.name}", f"Tenant {found.name} {'is paused' if paused else 'goes on'}.")

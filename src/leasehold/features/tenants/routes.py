@@ -5,7 +5,7 @@ from typing import Annotated
 from fastapi import Query, Request, Response
 
 from leasehold.database.actor import ActorTransaction
-from leasehold.features.tenants import store as tenants
+from leasehold.engine import tenants
 from leasehold.features.tenants.schemas import QuotaChange, TenantChange, TenantRequest
 from leasehold.http.auth import SignedIn
 from leasehold.http.responses import answer, answer_all, page_by_name

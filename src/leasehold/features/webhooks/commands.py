@@ -48,12 +48,12 @@ async def add(
     """Make an endpoint and print its secret, this once."""
     from datetime import timedelta
 
-    from leasehold.features.secrets import store as secrets
     from leasehold.features.webhooks import store as webhooks
+    from leasehold.installation_keys import secret_keys
     from leasehold.settings import Settings
 
     settings = Settings.from_env(tenant=tenant)
-    keys = secrets.secret_keys(settings)
+    keys = secret_keys(settings)
     async with tenant_scope(settings) as (scope, owner):
         endpoint, secret = await webhooks.create_endpoint(
             scope,
@@ -137,12 +137,12 @@ async def rotate(
     json: Json = False,
 ) -> None:
     """Give an endpoint a new secret and print it, this once. Old and new ones sign until the old have expired."""
-    from leasehold.features.secrets import store as secrets
     from leasehold.features.webhooks import store as webhooks
+    from leasehold.installation_keys import secret_keys
     from leasehold.settings import Settings
 
     settings = Settings.from_env(tenant=tenant)
-    keys = secrets.secret_keys(settings)
+    keys = secret_keys(settings)
     async with tenant_scope(settings) as (scope, owner):
         secret = await webhooks.rotate_secret(scope, owner, endpoint, keys, overlap_s=hours * 3600)
     _show_secret(endpoint, secret, json=json)

@@ -10,10 +10,10 @@ from uuid import UUID
 from leasehold import tracing
 from leasehold.engine import jobs
 from leasehold.errors import BadInput, FetchError, NotFound
-from leasehold.features.http_request.response import retry_after
 from leasehold.features.webhooks import signature
 from leasehold.features.webhooks import store as webhooks
 from leasehold.features.webhooks.model import Letter
+from leasehold.fetch.response import retry_after
 from leasehold.program.app import Leasehold
 from leasehold.program.context import Context
 from leasehold.program.outcomes import Cancel, Fail, Retry, Snooze

@@ -2,7 +2,7 @@
 
 from leasehold.cli.options import Json
 from leasehold.cli.output import command, print_json, print_table
-from leasehold.features.limits.commands_queues import operator
+from leasehold.cli.tenant_scope import operator
 
 
 @command

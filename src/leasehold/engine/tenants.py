@@ -3,7 +3,7 @@
 from uuid import UUID
 
 from leasehold.database.database import Database
-from leasehold.job import Limit, Queue, Quota, Tenant
+from leasehold.job import Queue, Quota, Tenant
 
 #: The tenant of an installation that has only one. See only_tenant.sql.
 DEFAULT = "default"
@@ -62,32 +62,6 @@ async def list_quotas(db: Database, tenant: UUID) -> list[Quota]:
 async def set_quota(db: Database, tenant: UUID, what: str, most: int | None) -> None:
     """None: as many as are usual."""
     await db.call("set_quota", tenant, what, most)
-
-
-async def pause_queue(db: Database, queue: str, *, paused: bool) -> None:
-    await db.call("pause_queue", queue, paused)
-
-
-async def pause_kind(db: Database, kind: str, *, paused: bool) -> None:
-    await db.call("pause_kind", kind, paused)
-
-
-async def pause_tenant(db: Database, tenant: UUID, *, paused: bool) -> None:
-    await db.call("pause_tenant", tenant, paused)
-
-
-async def limit_queue(db: Database, queue: str, max_running: int | None) -> None:
-    """So many jobs of the queue at once; None removes the limit."""
-    await db.call("limit_queue", queue, max_running)
-
-
-async def limit_kind(db: Database, kind: str, max_running: int | None) -> None:
-    """So many jobs of the kind at once, of all tenants together; None removes the limit."""
-    await db.call("limit_kind", kind, max_running)
-
-
-async def list_limits(db: Database) -> list[Limit]:
-    return [Limit(**row) for row in await db.call("list_limits")]
 
 
 async def list_queues(db: Database, *, bound: int = 10_000) -> list[Queue]:

@@ -1,8 +1,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leasehold.features.api_keys import format as keys
-from leasehold.features.api_keys.format import Peppers, pepper_id
+from leasehold import tokens as keys
+from leasehold.tokens import Peppers, pepper_id
 
 OLD, NEW = "the first pepper, thirty-two characters", "the second pepper, thirty-two characters"
 
