@@ -1,12 +1,15 @@
 """``leasehold audits …``."""
 
-import asyncio
-from typing import Annotated, Any
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any
 from uuid import UUID
 
 import typer
 
 from leasehold import shell
+
+if TYPE_CHECKING:
+    from leasehold import Access
 
 app = typer.Typer(help="Site audits.", no_args_is_help=True)
 
@@ -115,13 +118,10 @@ async def sites(tenant: shell.TenantOption = None, json: shell.Json = False) -> 
 @shell.command
 async def cancel(run_id: UUID, tenant: shell.TenantOption = None) -> None:
     """Stop an audit; ``resume`` lets it go on."""
-    from leasehold_packs.audits import service
+    from leasehold_packs.audits.run import RUNS
 
     async with shell.tenant(tenant) as access:
-        async with access.transaction() as tx:
-            flow_id = await service.stop(tx, run_id, "canceled")
-        if flow_id:
-            await access.client.flows.cancel(flow_id, "the audit was canceled")
+        await RUNS.cancel(access, run_id)
 
 
 @app.command()
@@ -212,20 +212,17 @@ async def demo(
         await demonstration.run(access, weeks=weeks, port=port, tell=shell.say)
 
 
-async def _ended(access: Any, run_id: UUID) -> dict[str, Any]:
+async def _ended(access: "Access", run_id: UUID) -> dict[str, Any]:
     from leasehold_packs.audits import service
+    from leasehold_packs.runs.snapshot import wait
 
-    told = 0
-    while True:
-        async with access.transaction() as tx:
-            now = await service.get_run(tx, run_id)
-            events = await service.list_events(tx, run_id, after=told) if now["seq"] > told else []
-        for event in events:
-            told = event["seq"]
-            shell.say(f"{event['progress']:3} % {event['message']}")
-        if now["state"] != "running" and told >= now["seq"]:
-            return now
-        await asyncio.sleep(_POLL_SECONDS)
+    await wait(partial(service.snapshot, access, run_id), every_s=_POLL_SECONDS, on_patch=_say_event)
+    async with access.transaction() as tx:
+        return await service.get_run(tx, run_id)
+
+
+def _say_event(event: dict[str, Any]) -> None:
+    shell.say(f"{event['progress']:3} % {event['message']}")
 
 
 def _has(open_: dict[str, int], at_least: str) -> bool:

@@ -10,7 +10,7 @@ from uuid import UUID
 from leasehold import Transaction
 from leasehold_packs.audits.crawl import page_key
 from leasehold_packs.audits.recipe import checks
-from leasehold_packs.audits.run import Begun
+from leasehold_packs.audits.run import RUNS, Begun
 from leasehold_packs.audits.score import Score, score
 from leasehold_packs.webfacts.redacted import shown
 
@@ -52,7 +52,7 @@ async def end_run(tx: Transaction, begun: Begun) -> dict[str, Any]:
 
 
 async def _fail(tx: Transaction, run_id: UUID, reason: str) -> dict[str, Any]:
-    await tx.execute("select leasehold_audits.stop_run($1, 'failed', $2)", run_id, reason)
+    await RUNS.end(tx, run_id, "failed", reason)
     await tx.emit("audits.run_failed", "audit_run", str(run_id), {"reason": reason})
     return {"failed": reason}
 

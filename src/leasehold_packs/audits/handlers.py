@@ -20,7 +20,7 @@ from leasehold_packs.audits.crawl import AGENT, authorization, digest, visit
 from leasehold_packs.audits.model import Options
 from leasehold_packs.audits.probes import ask, ask_site
 from leasehold_packs.audits.rendering import chromium
-from leasehold_packs.audits.run import Begun
+from leasehold_packs.audits.run import RUNS, Begun
 from leasehold_packs.audits.start_run import QUEUE
 from leasehold_packs.audits.store import add_urls, write_page
 from leasehold_packs.webfacts.redacted import shown
@@ -116,7 +116,7 @@ async def start(ctx: Context, order: Run) -> int:
 
 async def _give_up(ctx: Context, run: Begun, why: str) -> int:
     async with ctx.transaction() as tx:
-        await tx.execute("select leasehold_audits.stop_run($1, 'failed', $2)", run.run_id, why)
+        await RUNS.end(tx, run.run_id, "failed", why)
         return await tx.complete(0)
 
 
@@ -241,7 +241,7 @@ async def relate(ctx: Context, order: Run) -> dict[str, Any]:
         if ctx.attempt >= ctx.max_attempts and not isinstance(problem, Cancel):
             async with ctx.transaction() as tx:
                 words = ctx.told(f"{type(problem).__name__}: {problem}")[:500]
-                await tx.execute("select leasehold_audits.stop_run($1, 'failed', $2)", order.run_id, words)
+                await RUNS.end(tx, order.run_id, "failed", words)
         raise
 
 

@@ -10,6 +10,7 @@ from leasehold_packs.audits import report as reports
 from leasehold_packs.audits import service, start_run
 from leasehold_packs.audits.model import Options
 from leasehold_packs.audits.recipe import checks
+from leasehold_packs.audits.run import RUNS
 from leasehold_packs.webfacts.redacted import shown
 
 pages = web.pages("audits", title="Audits", templates="leasehold_packs.audits")
@@ -181,11 +182,7 @@ async def confirm(look: web.Look) -> web.Page:
 @pages.post("/audits/{run_id}/stop", "jobs:write")
 async def stop(look: web.Look) -> web.Response:
     run_id = look.path_id("run_id")
-    async with look.tenant.transaction() as tx:
-        flow_id = await service.stop(tx, run_id, "canceled")
-        await tx.log("audits.stop", str(run_id))
-    if flow_id:
-        await look.tenant.client.flows.cancel(flow_id, "the audit was canceled")
+    await RUNS.cancel(look.tenant, run_id, action="audits.stop")
     return look.go(look.url(f"/audits/{run_id}"), "The audit is stopped.")
 
 

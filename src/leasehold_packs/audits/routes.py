@@ -2,7 +2,8 @@
 
 from dataclasses import asdict
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from functools import partial
+from typing import Annotated, Literal
 from uuid import UUID
 
 from fastapi import Query
@@ -10,9 +11,11 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from leasehold import web
 from leasehold.errors import BadInput
-from leasehold_packs.audits import report, schedule, service, start_run, stream
+from leasehold_packs.audits import report, schedule, service, start_run
 from leasehold_packs.audits.model import Options
 from leasehold_packs.audits.recipe import VERSION, checks
+from leasehold_packs.audits.run import RUNS
+from leasehold_packs.runs import stream
 from leasehold_packs.webfacts.redacted import shown
 
 routes = web.routes("audits")
@@ -22,10 +25,8 @@ Severity = Literal["critical", "high", "medium", "low"]
 Limit = Annotated[int, Query(ge=1, le=1000)]
 Cursor = Annotated[str | None, Query(max_length=200)]
 FindingState = Literal["new", "open", "fixed", "regressed", "accepted"]
-_STREAM: dict[int | str, dict[str, Any]] = {
-    200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}, "description": "The stream"},
-    204: {"description": "The end was seen: the browser need not come back"},
-}
+#: Seconds between two looks of a stream.
+POLL_SECONDS = 0.5
 
 
 class AuditRequest(BaseModel):
@@ -169,11 +170,7 @@ async def get(request: web.Request, tenant: web.Tenant, run_id: UUID) -> web.Res
 
 @routes.post("/v1/audits/{run_id}/cancel", operation_id="audits.cancel", summary="Stop an audit", openapi_extra=WRITE)
 async def cancel(tenant: web.Tenant, run_id: UUID) -> web.Response:
-    async with tenant.transaction() as tx:
-        flow_id = await service.stop(tx, run_id, "canceled")
-        await tx.log("audits.stop", str(run_id))
-    if flow_id:
-        await tenant.client.flows.cancel(flow_id, "the audit was canceled")
+    await RUNS.cancel(tenant, run_id, action="audits.stop")
     return web.answer({"run_id": run_id, "state": "canceled"})
 
 
@@ -212,7 +209,7 @@ async def reevaluate(
     "/v1/audits/{run_id}/events",
     operation_id="audits.events",
     summary="An audit as it goes: `state`, then `patch` for each event, then `end`",
-    responses=_STREAM,
+    responses=stream.RESPONSES,
     openapi_extra=READ,
 )
 async def events(
@@ -220,9 +217,8 @@ async def events(
     run_id: UUID,
     last_event_id: web.LastEventId = None,
 ) -> web.Response:
-    if await stream.is_over(tenant, run_id, last_event_id):
-        return web.Response(None, 204)
-    return web.stream(tenant, stream.follow(tenant, run_id, last_event_id))
+    read = partial(service.snapshot, tenant, run_id)
+    return await stream.respond(tenant, read, last_event_id, noun="audit", every_s=POLL_SECONDS)
 
 
 @routes.get("/v1/audits/{run_id}/issues", operation_id="audits.issues", summary="What it found", openapi_extra=READ)

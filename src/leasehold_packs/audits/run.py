@@ -9,6 +9,9 @@ from uuid import UUID
 
 from leasehold import Cancel, Context, Transaction
 from leasehold_packs.audits.model import Options
+from leasehold_packs.runs.run import Runs
+
+RUNS = Runs(pack="audits", noun="audit", hint="leasehold audits list")
 
 #: Seconds for which a process believes what it knows of a run. What a page writes is refused at once when it is over.
 _BELIEVED_S = 1.0

@@ -5,18 +5,17 @@ What sites say is shown without its secrets; a page is asked for by its key, sin
 
 import json
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import UUID
 
-from leasehold.errors import BadInput, Conflict, NotFound
+from leasehold import Access, Transaction
+from leasehold.errors import BadInput, NotFound
 from leasehold.redact import redact
 from leasehold_packs.audits.crawl import page_key
 from leasehold_packs.audits.cursors import cursor_of, place_of
+from leasehold_packs.runs.snapshot import Snapshot
 from leasehold_packs.webfacts.redacted import shown
 from leasehold_packs.webfacts.url_key import url_key
-
-if TYPE_CHECKING:
-    from leasehold.web import Transaction
 
 #: Issues of one report, and of a comparison.
 MOST = 100_000
@@ -27,7 +26,7 @@ _RUN = (
 )
 
 
-async def get_run(tx: "Transaction", run_id: UUID) -> dict[str, Any]:
+async def get_run(tx: Transaction, run_id: UUID) -> dict[str, Any]:
     row = await tx.fetchrow(f"select {_RUN} from leasehold_audits.run where run_id = $1", run_id)
     if row is None:
         raise NotFound(f"there is no audit {run_id}", hint="leasehold audits list")
@@ -38,7 +37,7 @@ async def get_run(tx: "Transaction", run_id: UUID) -> dict[str, Any]:
     return dict(row) | told | {"reason": shown(row["reason"])} | {"urls": {row["state"]: row["n"] for row in counts}}
 
 
-async def list_runs(tx: "Transaction", *, site_id: UUID | None = None, limit: int = 50) -> list[dict[str, Any]]:
+async def list_runs(tx: Transaction, *, site_id: UUID | None = None, limit: int = 50) -> list[dict[str, Any]]:
     """The newest first, without their reports."""
     rows = await tx.fetch(
         "select run_id, site_id, s.url, state, reason, pages, score::float8, r.created_at, finished_at, progress,"
@@ -50,7 +49,7 @@ async def list_runs(tx: "Transaction", *, site_id: UUID | None = None, limit: in
     return [dict(row) | _without_secrets(row, "url", "reason") for row in rows]
 
 
-async def list_sites(tx: "Transaction") -> list[dict[str, Any]]:
+async def list_sites(tx: Transaction) -> list[dict[str, Any]]:
     """With the newest score, and how many findings are open."""
     rows = await tx.fetch(
         "select s.site_id, s.url, r.run_id as last_run, r.state, r.score::float8, r.finished_at,"
@@ -67,16 +66,24 @@ async def list_sites(tx: "Transaction") -> list[dict[str, Any]]:
     return [dict(row) | {"url": shown(row["url"])} for row in rows]
 
 
-async def stop(tx: "Transaction", run_id: UUID, reason: str) -> UUID | None:
-    """End a run as it is; its flow, which is to be canceled, too."""
-    run = await get_run(tx, run_id)
-    if not await tx.fetchval("select leasehold_audits.stop_run($1, 'canceled', $2)", run_id, reason):
-        raise Conflict(f"audit {run_id} is {run['state']} already")
-    flow_id: UUID | None = run["flow_id"]
-    return flow_id
+async def snapshot(access: Access, run_id: UUID, after: int | None) -> Snapshot:
+    """The run, and then its events: an end that is read has all its events with it."""
+    async with access.transaction() as tx:
+        run = await get_run(tx, run_id)
+        events = []
+        if after is not None and run["seq"] > after:
+            events = await list_events(tx, run_id, after=after)
+    state = {name: value for name, value in run.items() if name not in ("options", "report")}
+    return Snapshot(
+        seq=run["seq"],
+        is_running=run["state"] == "running",
+        state=state,
+        end=state,
+        patches=[(event["seq"], event) for event in events],
+    )
 
 
-async def list_events(tx: "Transaction", run_id: UUID, *, after: int, limit: int = 1000) -> list[dict[str, Any]]:
+async def list_events(tx: Transaction, run_id: UUID, *, after: int, limit: int = 1000) -> list[dict[str, Any]]:
     """What happened in a run, the oldest first."""
     rows = await tx.fetch(
         "select seq, type, step, message, progress, data, at from leasehold_audits.event"
@@ -87,14 +94,14 @@ async def list_events(tx: "Transaction", run_id: UUID, *, after: int, limit: int
     return [one | {"message": shown(one["message"])} for one in told]
 
 
-async def get_site(tx: "Transaction", site_id: UUID) -> dict[str, Any]:
+async def get_site(tx: Transaction, site_id: UUID) -> dict[str, Any]:
     row = await tx.fetchrow("select site_id, url, created_at from leasehold_audits.site where site_id = $1", site_id)
     if row is None:
         raise NotFound(f"there is no site {site_id}", hint="leasehold audits sites")
     return dict(row) | {"url": shown(row["url"])}
 
 
-async def put_site(tx: "Transaction", tenant: UUID, url: str) -> UUID:
+async def put_site(tx: Transaction, tenant: UUID, url: str) -> UUID:
     """The site of an address, registered if it is new."""
     site_id: UUID = await tx.fetchval(
         "insert into leasehold_audits.site (tenant_id, url, url_key) values ($1, $2, $3)"
@@ -127,7 +134,7 @@ _ISSUE = (
 
 
 async def list_issues(
-    tx: "Transaction",
+    tx: Transaction,
     run_id: UUID,
     *,
     check: str | None = None,
@@ -155,7 +162,7 @@ async def list_issues(
     return Part(found, cursor_of(last["check_id"], last["key"]) if last else None)
 
 
-async def all_issues(tx: "Transaction", run_id: UUID) -> tuple[list[dict[str, Any]], int]:
+async def all_issues(tx: Transaction, run_id: UUID) -> tuple[list[dict[str, Any]], int]:
     """What a run found as a whole, and how many are left out because they are too many."""
     found = await list_issues(tx, run_id, limit=MOST)
     if found.next_cursor is None:
@@ -164,7 +171,7 @@ async def all_issues(tx: "Transaction", run_id: UUID) -> tuple[list[dict[str, An
     return found, every - len(found)
 
 
-async def sample_issues(tx: "Transaction", run_id: UUID, *, each: int) -> list[dict[str, Any]]:
+async def sample_issues(tx: Transaction, run_id: UUID, *, each: int) -> list[dict[str, Any]]:
     """What each check found, the worst first: on how many pages, how many of them are accepted, and the first ones."""
     await get_run(tx, run_id)
     rows = await tx.fetch(
@@ -187,7 +194,7 @@ _COUNTED = (
 )
 
 
-async def count_open(tx: "Transaction", run_id: UUID) -> dict[str, int]:
+async def count_open(tx: Transaction, run_id: UUID) -> dict[str, int]:
     """How many issues of a run nobody has accepted, by severity."""
     rows = await tx.fetch(
         f"select severity, count(*) as n from ({_ISSUE} where i.run_id = $1) i"
@@ -203,7 +210,7 @@ def _issue(row: Any) -> dict[str, Any]:
 
 
 async def list_urls(
-    tx: "Transaction",
+    tx: Transaction,
     run_id: UUID,
     *,
     state: str | None = None,
@@ -230,7 +237,7 @@ async def list_urls(
     return Part(found, cursor_of(found[-1]["key"]) if len(rows) > limit else None)
 
 
-async def get_url(tx: "Transaction", run_id: UUID, url: str | None = None, *, key: str | None = None) -> dict[str, Any]:
+async def get_url(tx: Transaction, run_id: UUID, url: str | None = None, *, key: str | None = None) -> dict[str, Any]:
     """All about one page, by its address or its key: its answer, its issues, and the links from and to it."""
     wanted = _key_of(key) or page_key(url)
     row = await tx.fetchrow("select * from leasehold_audits.url where run_id = $1 and key = $2", run_id, wanted)
@@ -296,7 +303,7 @@ def _key_of(text: str | None) -> bytes | None:
 
 
 async def list_findings(
-    tx: "Transaction", site_id: UUID, *, state: str | None = None, cursor: str | None = None, limit: int = 1000
+    tx: Transaction, site_id: UUID, *, state: str | None = None, cursor: str | None = None, limit: int = 1000
 ) -> Part:
     """What became of what was found, the worst first."""
     [after] = place_of(cursor, 1)
@@ -320,7 +327,7 @@ def _uuid(text: str | None) -> UUID | None:
         raise BadInput("this is no cursor", hint="use next_cursor of the page before, as it was") from None
 
 
-async def accept(tx: "Transaction", finding_id: UUID, *, note: str | None, until: datetime | None) -> dict[str, Any]:
+async def accept(tx: Transaction, finding_id: UUID, *, note: str | None, until: datetime | None) -> dict[str, Any]:
     """Live with a finding, for ever or until then; without a note it counts again."""
     row = await tx.fetchrow(
         "update leasehold_audits.finding set state = case when $2::text is null then 'open' else 'accepted' end,"
@@ -333,7 +340,7 @@ async def accept(tx: "Transaction", finding_id: UUID, *, note: str | None, until
     return dict(row) | {"url": shown(row["url"])}
 
 
-async def compare(tx: "Transaction", before: UUID, after: UUID) -> dict[str, Any]:
+async def compare(tx: Transaction, before: UUID, after: UUID) -> dict[str, Any]:
     """What the later run found and the earlier one did not, and the other way round."""
     runs = [await get_run(tx, before), await get_run(tx, after)]
     if runs[0]["site_id"] != runs[1]["site_id"]:

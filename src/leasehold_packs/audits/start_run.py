@@ -3,13 +3,13 @@
 import json
 from dataclasses import asdict, dataclass
 from datetime import timedelta
-from typing import Any
 from uuid import UUID
 
 from leasehold import Flow, Transaction
-from leasehold.errors import BadInput, Conflict, NotFound
+from leasehold.errors import BadInput, Conflict
 from leasehold_packs.audits.model import Options, fingerprint
 from leasehold_packs.audits.recipe import VERSION
+from leasehold_packs.audits.run import RUNS
 from leasehold_packs.webfacts.url_key import url_key
 
 QUEUE = "audits"
@@ -48,18 +48,18 @@ async def ask(tx: Transaction, tenant: UUID, url: str, options: Options, *, forc
 
 async def resume(tx: Transaction, run_id: UUID) -> None:
     """Let a run that was stopped go on: what it has read it does not read again."""
-    row = await _run(tx, run_id)
+    run = await RUNS.get(tx, run_id)
     part = await tx.fetchval("select leasehold_audits.resume_run($1)", run_id)
     if part is None:
-        raise Conflict(f"audit {run_id} is {row['state']}", hint="only one that was stopped can go on")
-    flow = reread(run_id, part=part) if row["reread_of"] else crawl(run_id, part=part)
-    await _set_flow(tx, run_id, await tx.start(flow))
+        raise Conflict(f"audit {run_id} is {run.state}", hint="only one that was stopped can go on")
+    is_reread = await tx.fetchval("select reread_of is not null from leasehold_audits.run where run_id = $1", run_id)
+    await RUNS.start(tx, run_id, reread(run_id, part=part) if is_reread else crawl(run_id, part=part))
 
 
 async def judge_again(tx: Transaction, run_id: UUID, *, settle: bool = False) -> UUID:
     """A new run over the pages that this one kept, by the recipe of today; nothing is fetched. Its id."""
-    row = await _run(tx, run_id)
-    if row["state"] == "running":
+    run = await RUNS.get(tx, run_id)
+    if run.is_running:
         raise Conflict(f"audit {run_id} is running", hint="judge it again when it has ended")
     new: UUID = await tx.fetchval(
         "insert into leasehold_audits.run (tenant_id, site_id, recipe, fingerprint, options, reread_of, settles, told)"
@@ -89,22 +89,11 @@ def _flow(name: str, first: str, run_id: UUID, part: int) -> Flow:
 
 
 async def _start(tx: Transaction, run_id: UUID, flow: Flow, words: str) -> None:
-    await _set_flow(tx, run_id, await tx.start(flow))
+    await RUNS.start(tx, run_id, flow)
     await tx.execute(
         "select leasehold_audits.tell($1, 'status_changed', 'running', $2, $3)",
         run_id, words, json.dumps({"state": "running"}),
     )  # fmt: skip
-
-
-async def _set_flow(tx: Transaction, run_id: UUID, flow_id: UUID) -> None:
-    await tx.execute("update leasehold_audits.run set flow_id = $2 where run_id = $1", run_id, flow_id)
-
-
-async def _run(tx: Transaction, run_id: UUID) -> Any:
-    row = await tx.fetchrow("select state, reread_of from leasehold_audits.run where run_id = $1", run_id)
-    if row is None:
-        raise NotFound(f"there is no audit {run_id}", hint="leasehold audits list")
-    return row
 
 
 async def _same(tx: Transaction, print_: str) -> UUID | None:

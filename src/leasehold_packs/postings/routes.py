@@ -310,9 +310,7 @@ async def run_events(
     run_id: UUID,
     last_event_id: web.LastEventId = None,
 ) -> web.Response:
-    if await stream.is_over(tenant, run_id, last_event_id):
-        return web.Response(None, 204)
-    return web.stream(tenant, stream.follow(tenant, run_id, last_event_id))
+    return await stream.respond(tenant, run_id, last_event_id)
 
 
 @routes.get(

@@ -1,32 +1,28 @@
 """A run as server-sent events, one ``patch`` for all that has changed since the last look."""
 
-from collections.abc import AsyncGenerator
 from functools import partial
-from typing import Any
 from uuid import UUID
 
-from leasehold import web
+from leasehold import Access, web
 from leasehold_packs.postings import service
 from leasehold_packs.runs import stream
+from leasehold_packs.runs.snapshot import Snapshot
 
 #: Seconds between two looks.
 LOOK_SECONDS = 1.0
 
 
-def follow(tenant: Any, run_id: UUID, last_event_id: str | None) -> AsyncGenerator[web.Message, None]:
-    return stream.follow(partial(_look, tenant, run_id), last_event_id, what="run", every_s=LOOK_SECONDS)
+async def respond(tenant: web.Tenant, run_id: UUID, last_event_id: str | None) -> web.Response:
+    read = partial(snapshot, tenant, run_id)
+    return await stream.respond(tenant, read, last_event_id, noun="run", every_s=LOOK_SECONDS)
 
 
-async def is_over(tenant: Any, run_id: UUID, last_event_id: str | None) -> bool:
-    return await stream.is_over(partial(_look, tenant, run_id), last_event_id)
-
-
-async def _look(tenant: Any, run_id: UUID, after: int | None) -> stream.Looked:
-    async with tenant.transaction() as tx:
+async def snapshot(access: Access, run_id: UUID, after: int | None) -> Snapshot:
+    async with access.transaction() as tx:
         told = await service.run_items(tx, run_id, after=after or 0)
-    return stream.Looked(
+    return Snapshot(
         seq=told["seq"],
-        running=told["state"] == "running",
+        is_running=told["state"] == "running",
         state=told,
         end={"state": told["state"], "reason": told["reason"]},
         patches=[(told["seq"], told)] if after is not None and told["seq"] > after else [],

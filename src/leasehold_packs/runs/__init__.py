@@ -1,0 +1,1 @@
+"""What runs of different packs share: how they start and stop, and the stream that follows one."""

@@ -14,7 +14,7 @@ from leasehold.database.database import Database
 from leasehold.errors import Conflict
 from leasehold.http.app import create_app, open_services
 from leasehold.plugins.discovery import InstalledFeature
-from leasehold_packs.audits import feature, service, start_run, stream
+from leasehold_packs.audits import feature, routes, service, start_run
 from leasehold_packs.audits.checks import content
 from tests.cell import Cell
 from tests.features.webhooks.hooks import Hooks, Receiver, settings_for
@@ -60,7 +60,7 @@ async def told(api: httpx.AsyncClient, run_id: Any, after: str | None = None) ->
 async def test_an_audit_is_told_as_it_goes_and_goes_on_where_a_reader_was(
     auditing: Opened, api: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(stream, "LOOK_SECONDS", 0.02)
+    monkeypatch.setattr(routes, "POLL_SECONDS", 0.02)
     site = Held({"/": document("Start", "/a", "/gone", "/secret"), "/a": document("A")}, "/a")
     site.pages["/robots.txt"] = page(b"User-agent: *\nDisallow: /secret\n", "Content-Type: text/plain")
     async with auditing(site) as auditor:
