@@ -15,7 +15,7 @@ from uuid import UUID
 
 from leasehold import AttemptTransaction, Cancel, Context, Leasehold, Transaction, group
 from leasehold.errors import BadSetting
-from leasehold_packs.audits import finish_run, rejudge, start_run
+from leasehold_packs.audits import finish_run, reevaluate, start_run
 from leasehold_packs.audits.crawl import AGENT, authorization, digest, visit
 from leasehold_packs.audits.model import Options
 from leasehold_packs.audits.probes import ask, ask_site
@@ -194,7 +194,7 @@ async def judge_again(ctx: Context, order: Run) -> int:
     async with ctx.transaction() as tx:
         run = await Begun.load(tx, order)
         await _tell(tx, run.run_id, "step_started", "crawl", "pages that were kept are read")
-        chunks = await rejudge.chunks(tx, run.run_id, run.reread_of)
+        chunks = await reevaluate.chunks(tx, run.run_id, run.reread_of)
         steps = [
             reread.step(
                 {"run_id": str(run.run_id), "part": run.part, "keys": keys}, on_failure="continue", **_line(run)
@@ -211,12 +211,12 @@ async def reread(ctx: Context, order: Kept) -> int:
     """Read and judge some pages as they were kept; how many."""
     async with ctx.transaction() as tx:
         run = await Begun.load(tx, order)
-        rows = await rejudge.rows(tx, run.reread_of, order.keys)
-    pages = [await rejudge.read_kept(ctx, row) for row in rows]
+        rows = await reevaluate.rows(tx, run.reread_of, order.keys)
+    pages = [await reevaluate.read_kept(ctx, row) for row in rows]
     async with ctx.transaction() as tx:
         for row, visited in zip(rows, pages, strict=True):
             if visited is None:
-                await rejudge.copy(tx, run.run_id, row)
+                await reevaluate.copy(tx, run.run_id, row)
             else:
                 await write_page(tx, run, visited)
         await tx.execute("select leasehold_audits.measure($1)", run.run_id)
