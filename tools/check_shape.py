@@ -8,7 +8,7 @@ import ast
 import re
 import sys
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,9 @@ LINES = 400
 COLUMNS = 100
 #: The share by which a written count may exceed what is found, so that two branches can land.
 SLACK = 0.1
+#: Lines of SQL that a string of a pack may have.
+SQL_LINES = 2
+_STATEMENT = re.compile(r"\s*(?:select|insert|update|delete|with)\b")
 _MARKS = re.compile(r"(<!-- shape -->\n).*?(\n<!-- /shape -->)", re.DOTALL)
 
 Table = dict[str, Any]
@@ -46,10 +49,12 @@ def problems(root: Path, table: Table) -> Iterator[str]:
         yield from check_imports(features / name, feature.get("imports", []))
         yield from check_page_and_tests(root, name, feature["page"])
     yield from (f"features/{path.name}: not a feature" for path in features.glob("[!_]*.py"))
+    yield from check_packs(root, table)
     yield from check_kernel(root, table["kernel"])
     yield from check_docstrings(root)
     yield from check_long_files(root, table["long_files"])
     yield from check_long_lines(root, table["long_lines"])
+    yield from check_long_sql(root, table.get("long_sql", {}))
     if contributing(root, table) != (root / "CONTRIBUTING.md").read_text():
         yield "CONTRIBUTING.md: run `python -m tools.check_shape --write`"
 
@@ -57,20 +62,27 @@ def problems(root: Path, table: Table) -> Iterator[str]:
 # -- features -------------------------------------------------------------------------------------
 
 
-def check_files(folder: Path, fixed: Table, domain: list[str]) -> Iterator[str]:
-    """The fixed names alone, one of them with a suffix, and the listed domain modules."""
+Names = Sequence[str]
+
+
+def check_files(folder: Path, fixed: Table, domain: Names, others: Names = ()) -> Iterator[str]:
+    """The fixed names alone, one of them with a suffix, and the listed domain modules and others."""
+    place_of = f"{folder.parent.name}/{folder.name}"
     stems = tuple(name.removesuffix(".py") for name in fixed if name.endswith(".py"))
     for path in tracked(folder):
         place = path.relative_to(folder)
+        if place.parts[0] in others:
+            continue
         if len(place.parts) == 1 and place.suffix == ".py":
-            fits = place.stem in (*stems, *domain) or place.stem.startswith(tuple(f"{stem}_" for stem in stems))
+            with_suffix = tuple(f"{stem}_" for stem in stems)
+            fits = place.stem in (*stems, *domain) or place.stem.startswith(with_suffix)
         else:
             fits = f"{place.parent}/*{place.suffix}" in fixed
         if not fits:
-            yield f"features/{folder.name}/{place}: no file name of a feature"
-    for name in domain:
-        if not (folder / f"{name}.py").exists():
-            yield f"features/{folder.name}: has no {name}.py; remove it from tools/shape.toml"
+            yield f"{place_of}/{place}: no file name of a feature"
+    for name in (*(f"{name}.py" for name in domain), *others):
+        if not (folder / name).exists():
+            yield f"{place_of}: has no {name}; remove it from tools/shape.toml"
 
 
 def check_imports(folder: Path, allowed: list[str]) -> Iterator[str]:
@@ -102,6 +114,73 @@ def check_page_and_tests(root: Path, name: str, page: str) -> Iterator[str]:
         yield f"features/{name}: no tests in tests/features/{name}"
 
 
+# -- packs ----------------------------------------------------------------------------------------
+
+
+def check_packs(root: Path, table: Table) -> Iterator[str]:
+    """Packs have the files of features, and import the libraries and packs that they declare."""
+    source = root / "src" / "leasehold_packs"
+    packs, libraries = table.get("packs", {}), table.get("pack_libraries", {})
+    there = {path.parent.name for path in source.glob("*/__init__.py")}
+    named = packs.keys() | libraries.keys()
+    yield from (f"{source.name}/{name}: not in tools/shape.toml" for name in sorted(there - named))
+    yield from (f"{source.name}/{name}: only in tools/shape.toml" for name in sorted(named - there))
+    for name in sorted(there & packs.keys()):
+        pack = packs[name]
+        listed = pack.get("domain", []), pack.get("others", [])
+        yield from check_files(source / name, table["files"], *listed)
+        if not (root / pack["page"]).is_file():
+            yield f"leasehold_packs/{name}: its page {pack['page']} does not exist"
+    for name in sorted(there & named):
+        allowed = packs[name].get("imports", []) if name in packs else []
+        yield from check_pack_imports(source / name, allowed)
+
+
+def check_pack_imports(folder: Path, allowed: list[str]) -> Iterator[str]:
+    used: set[str] = set()
+    for path in sorted(folder.rglob("*.py")):
+        for module in imports(path):
+            package, other, *_ = *module.split("."), ""
+            if package == "leasehold_packs" and other != folder.name:
+                used.add(other)
+                if other not in allowed:
+                    yield f"leasehold_packs/{folder.name}/{path.name}: imports {other}"
+    for name in allowed:
+        if name not in used:
+            yield f"leasehold_packs/{folder.name}: no longer imports {name}; see tools/shape.toml"
+
+
+def check_long_sql(root: Path, allowed: dict[str, int]) -> Iterator[str]:
+    """A statement of more than two lines is a function in a file of its own."""
+    found = {
+        str(path.relative_to(root)): count
+        for path in tracked(root / "src" / "leasehold_packs", ".py")
+        if (count := count_long_sql(path.read_text()))
+    }
+    for name, count in found.items():
+        if count > (limit := allowed.get(name, 0)):
+            yield f"{name}: {count} statements of more than {SQL_LINES} lines, at most {limit}"
+    for name in allowed.keys() - found.keys():
+        yield f"{name}: has no long statement now; remove it from tools/shape.toml"
+
+
+def count_long_sql(source: str) -> int:
+    """Strings that begin as a statement does, and whose pieces stand on more than two lines."""
+    found = set()  # of lines: a piece of a formatted string has its place
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.JoinedStr):
+            constants = (part for part in node.values if isinstance(part, ast.Constant))
+            text = "".join(str(part.value) for part in constants)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            text = node.value
+        else:
+            continue
+        is_long = (node.end_lineno or node.lineno) - node.lineno >= SQL_LINES
+        if is_long and _STATEMENT.match(text):
+            found.add(node.lineno)
+    return len(found)
+
+
 # -- all of the source ----------------------------------------------------------------------------
 
 
@@ -117,7 +196,9 @@ def check_kernel(root: Path, kernel: Table) -> Iterator[str]:
 
 
 def check_docstrings(root: Path) -> Iterator[str]:
-    for path in sorted((root / "src" / "leasehold").rglob("__init__.py")):
+    source = root / "src"
+    packs = (source / "leasehold_packs").glob("*/__init__.py")
+    for path in sorted([*(source / "leasehold").rglob("__init__.py"), *packs]):
         text = ast.get_docstring(ast.parse(path.read_text())) or ""
         if not text.endswith(".") or "\n\n" in text or re.search(r"[.?!]\s+[A-Z]", text):
             yield f"{path.relative_to(root)}: its docstring is not one sentence"
@@ -126,7 +207,8 @@ def check_docstrings(root: Path) -> Iterator[str]:
 def check_long_files(root: Path, allowed: dict[str, int]) -> Iterator[str]:
     long = {
         str(path.relative_to(root)): count
-        for path in tracked(root / "src" / "leasehold", ".py", ".sql")
+        for folder in ("leasehold", "leasehold_packs")
+        for path in tracked(root / "src" / folder, ".py", ".sql")
         if (count := len(path.read_text().splitlines())) > LINES
     }
     for name, count in long.items():

@@ -1,12 +1,4 @@
-"""Product monitors: prices and stock of shops, watched politely; what changed is told once, with evidence.
-
-Pure       options   reading (page in, facts out)   identity   changes (what is other, is it credible)   rules   timing
-           feeds   chart   score (how well pages are read)   shop (one that needs no internet)
-Work       visiting (one page, asked for)   store (one check, written)   handlers, discovery, upkeep (the kinds)
-Outside    requests (what people ask)   arranging (schedules and rates)   routes   pages   commands
-
-Needs the extra ``monitors``.
-"""
+"""Product monitors: prices and stock of shops, read politely, and each change told once, with evidence."""
 
 from leasehold.feature import Feature
 

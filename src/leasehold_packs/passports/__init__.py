@@ -1,12 +1,4 @@
-"""Battery passports: documents become facts, facts become a signed passport that anybody can check.
-
-    documents → facts → completeness (attributes) → compile (rules) → receipt, Merkle roots → proof → QR → verify
-
-Those parts are pure: no socket, no database, no clock; JSON Schemas alone are asked in a process that ends
-(``schema_sandbox``, ``json_schema``). Around them stand ``handlers*`` (the kinds), ``store_*`` (the pack's
-own tables), ``routes``, ``public``, ``checking`` and ``pages`` (HTTP) and ``commands``. What runs in a browser is in
-``assets``. Needs the extra ``passports``.
-"""
+"""Battery passports: documents become facts, and facts a signed passport that anybody can check."""
 
 from leasehold.feature import Feature
 
