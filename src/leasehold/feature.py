@@ -48,6 +48,12 @@ class Feature:
     kinds: tuple[str, ...] = ()
     #: Functions of the settings that list what a leading worker does now and then.
     maintenance: tuple[str, ...] = ()
+    #: Functions that find who calls: of a request, the services and whether tickets are let in, to a
+    #: ``Caller``; None where the request brings nothing that is theirs.
+    authenticate: tuple[str, ...] = ()
+    #: Functions of the services that open what the HTTP server holds for this feature, as async
+    #: context managers; ``services.part(type)`` finds it.
+    server: tuple[str, ...] = ()
     #: Routers of the HTTP API.
     routes: tuple[str, ...] = ()
     #: Pages of the dashboard; their templates stand in the folder ``templates``.

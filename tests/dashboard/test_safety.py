@@ -15,7 +15,7 @@ from leasehold.database.database import Role
 from leasehold.engine import jobs
 from leasehold.engine.audit import list_audit
 from leasehold.features.people import store as people
-from leasehold.features.people.browser_session import own_path
+from leasehold.http.browsers import own_path
 from tests.dashboard.addresses import routes
 from tests.dashboard.pack_world import packs
 from tests.dashboard.world import World

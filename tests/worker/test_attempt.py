@@ -14,9 +14,9 @@ from leasehold.database.database import Database, Role, Target
 from leasehold.job import AttemptOutcome, ClaimedJob
 from leasehold.program.app import Leasehold
 from leasehold.program.context import Context
+from leasehold.program.running_attempt import RunningAttempt, Stop
 from leasehold.worker import Worker
 from leasehold.worker.attempt import AttemptRunner, run_attempt
-from leasehold.worker.running_attempt import RunningAttempt, Stop
 from tests.cell import Cell
 from tests.worker.running import FAST
 

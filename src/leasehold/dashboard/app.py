@@ -16,11 +16,8 @@ from starlette.routing import Route
 from leasehold.dashboard import assets, filters
 from leasehold.dashboard.page import HEADERS, Look, Page, Pages, Renderer, routes_of
 from leasehold.dashboard.plugin_pages import pages_of, template_folders
-from leasehold.database.actor import ActorTransaction
 from leasehold.feature import load_all
-from leasehold.features.people import store as people
-from leasehold.features.people.browser_session import clear_cookie, own_path
-from leasehold.features.people.routes_me import end_session
+from leasehold.http.browsers import own_path
 from leasehold.http.problems import Problem, on_http
 from leasehold.plugins.discovery import InstalledFeature
 
@@ -51,24 +48,6 @@ async def _nothing_here(renderer: Renderer, request: Request, problem: Exception
     if is_absent and "text/html" in request.headers.get("accept", "") and not request.url.path.startswith("/v1/"):
         return renderer.problem(request, Problem("not_found", "there is no such page"))
     return await on_http(request, problem)
-
-
-@own.post("/sign-out")
-async def sign_out(look: Look) -> Response:
-    caller = look.viewer.caller
-    response = RedirectResponse("/login", 303, HEADERS)
-    if caller.session:
-        await end_session(look.services, caller, caller.key_id)
-        clear_cookie(look.request, response)
-    return response
-
-
-@own.post("/tenant")
-async def choose_tenant(look: Look) -> Response:
-    """Another tenant of the same person's."""
-    async with ActorTransaction.open(look.services.db, tenant=None, actor=look.viewer.caller.actor) as scope:
-        await people.choose_tenant(scope, look.viewer.caller.key_id, look.said("tenant"))
-    return RedirectResponse("/", 303, HEADERS)
 
 
 @own.post("/theme")

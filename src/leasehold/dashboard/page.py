@@ -24,7 +24,7 @@ from leasehold.dashboard.sign_in import Visitor, signed_in
 from leasehold.dashboard.viewer import NoTenant, Viewer, viewer_of
 from leasehold.engine.tenants import DEFAULT, SYSTEM
 from leasehold.errors import LeaseholdError, Unreachable
-from leasehold.features.people.browser_session import refuse_forged, remember_asked
+from leasehold.http.browsers import refuse_forged, remember_asked
 from leasehold.http.problems import Problem, of_error
 from leasehold.http.request_body import read_body
 from leasehold.http.services import (
@@ -328,7 +328,8 @@ async def _answer(look: Look, page: PageRoute, renderer: Renderer) -> Response:
 
 def _refusal(request: Request, problem: Problem, renderer: Renderer) -> Response:
     is_stream = request.url.path.startswith("/live/")
-    if problem.code == "unauthenticated" and request.method in SAFE_METHODS and not is_stream:
+    has_login = bool(request.app.state.methods("/login"))  # a page of people's
+    if problem.code == "unauthenticated" and request.method in SAFE_METHODS and not is_stream and has_login:
         response = RedirectResponse("/login", 303, HEADERS)
         remember_asked(request, response)
         return response

@@ -14,11 +14,10 @@ from leasehold.database.actor import ActorTransaction
 from leasehold.database.database import Database
 from leasehold.engine import tenants
 from leasehold.errors import NotFound
-from leasehold.features.jobs import store as look
 from leasehold.http.auth import Caller
 from leasehold.http.problems import Problem
 from leasehold.http.services import Services
-from leasehold.job import Job, Tenant
+from leasehold.job import Tenant
 
 
 class NoTenant(Problem):
@@ -68,12 +67,6 @@ class Viewer:
     def tenant_names(self) -> dict[object, str]:
         """The tenants' names, where rows of several stand together."""
         return {} if self.tenant else {tenant.tenant_id: tenant.name for tenant in self.tenants}
-
-    async def job(self, job_id: UUID) -> Job:
-        found = await look.see_jobs(self.db, self.tenant, [job_id])
-        if not found:
-            raise NotFound(f"there is no job {job_id}")
-        return found[0]
 
     @asynccontextmanager
     async def acting(self, tenant: UUID | None) -> AsyncIterator[ActorTransaction]:

@@ -53,10 +53,6 @@ async def job_heads(db: Database, jobs: Sequence[UUID]) -> dict[UUID, Head]:
     return {job_id: Head(seq=seq, ended=ended) for job_id, seq, ended in await db.call("job_heads", jobs)}
 
 
-async def flow_heads(db: Database, flows: Sequence[UUID]) -> dict[UUID, Head]:
-    return {flow_id: Head(seq=seq, ended=ended) for flow_id, seq, ended in await db.call("flow_progress", flows)}
-
-
 async def tenant_news(db: Database, tenants: Sequence[UUID], before: str | None, *, until: str | None = None) -> News:
     """What is new for these tenants after a position. More than can be told at once is not complete."""
     rows = await db.call("tenant_changes", tenants, before, until, MOST_FACTS + 1)

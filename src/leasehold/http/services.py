@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Iterable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar
 from uuid import UUID
 
 from fastapi import Request, Response
@@ -15,8 +16,7 @@ from leasehold.database.replica import Reading, Replica, on_replica
 from leasehold.database.wakeups import NEWS_SECONDS, Notifier, news_channel
 from leasehold.engine import leases
 from leasehold.errors import BadSetting, Unreachable
-from leasehold.features.blobs.object_store import ObjectStore
-from leasehold.features.people.oidc import Issuer
+from leasehold.feature import load_all
 from leasehold.http.large_bodies import LargeBodies
 from leasehold.http.problems import Problem
 from leasehold.http.rate_limits import AddressLimits, Limiter
@@ -27,6 +27,8 @@ from leasehold.program.client import Backend
 from leasehold.sealing import Keys
 from leasehold.settings import Settings
 from leasehold.tokens import Peppers
+
+P = TypeVar("P")
 
 _CONNECTIONS = 10
 #: How old an answer may be at most that came from a replica.
@@ -48,17 +50,20 @@ class Services:
     news: Notifier  # tells those who follow jobs, here and in other processes
     peppers: Peppers
     loopback: bool  # only this machine can reach the server
-    objects: ObjectStore | None
     key_requests: Limiter
     addresses: AddressLimits  # of requests with a key, a session, a ticket or a login link
-    sign_ins: AddressLimits  # of what the issuer is asked about: it may be slow
-    issuer: Issuer | None  # None: nobody vouches for people here
     large: LargeBodies
     replica: Replica | None = None
     operator_copy: Database | None = None  # the operator's connections to it
     readings: tuple[Reading, ...] = ()  # where this request reads, if a replica may answer it
     answered: Counter[int] = field(default_factory=Counter)
+    parts: dict[type[Any], Any] = field(default_factory=dict)  # what features hold, by its type
     known_kinds: set[str] = field(default_factory=set)  # that somebody handles, as the database has said
+
+    def part(self, type_: type[P]) -> P:
+        """What a feature holds while the server runs: see ``Feature.server``."""
+        found: P = self.parts[type_]
+        return found
 
     @property
     def db(self) -> Database:
@@ -124,14 +129,13 @@ async def open_services(settings: Settings, *, loopback: bool) -> AsyncIterator[
         Backend(settings, db) as backend,
         _operator(settings) as operator_db,
         Database(db.target, connections=1, outage=db.outage) as probe,
-        _issuer(settings) as issuer,
         Hub(db, settings) as hub,
-        _objects(settings) as objects,
         LargeBodies(settings.large_bodies_bytes, largest=settings.max_body_bytes) as large,
         LoopLag() as lag,
         _replica(settings, db, operator_db) as (replica, operator_copy),
+        AsyncExitStack() as parts,
     ):
-        yield Services(
+        services = Services(
             settings=settings,
             backend=backend,
             operator_db=operator_db,
@@ -141,15 +145,16 @@ async def open_services(settings: Settings, *, loopback: bool) -> AsyncIterator[
             news=news,
             peppers=found,
             loopback=loopback,
-            objects=objects,
             key_requests=Limiter(settings.key_requests),
             addresses=AddressLimits(requests=settings.ip_requests, refusals=settings.ip_refusals),
-            sign_ins=AddressLimits(requests=settings.ip_requests, refusals=settings.ip_refusals),
-            issuer=issuer,
             large=large,
             replica=replica,
             operator_copy=operator_copy,
         )
+        for open_part in load_all("server"):
+            part = await parts.enter_async_context(open_part(services))
+            services.parts[type(part)] = part
+        yield services
         await news.close()
 
 
@@ -185,25 +190,6 @@ def say_age(request: Request, response: Response) -> None:
     ages = [one.stale_s for one in services_of(request).readings if one.stale_s is not None]
     if ages:
         response.headers[STALE_SECONDS] = f"{max(ages):.1f}"
-
-
-@asynccontextmanager
-async def _issuer(settings: Settings) -> AsyncIterator[Issuer | None]:
-    if settings.oidc_issuer is None:
-        yield None
-        return
-    async with Issuer(settings) as issuer:
-        yield issuer
-
-
-@asynccontextmanager
-async def _objects(settings: Settings) -> AsyncIterator[ObjectStore | None]:
-    store = ObjectStore.of(settings)
-    try:
-        yield store
-    finally:
-        if store:
-            await store.__aexit__(None, None, None)
 
 
 @asynccontextmanager

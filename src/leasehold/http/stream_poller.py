@@ -1,34 +1,29 @@
 """The hub of the streams: one look at the database for all of them, however many clients there are.
 
-Workers tell that there is news (LISTEN, one connection for each process). Then, while anybody follows a job, one query
-asks how far all followed jobs are, and another one flows; only for those that went on their events are read, once for
-each, and handed to everybody who follows it. Clients never query by themselves after their first look. News may be
-lost, and what others do to a job (cancel it, retry it) is not told: so there is a look each second too.
+Workers tell that there is news (LISTEN, one connection for each process). Then, while anybody follows
+a job, one query asks how far all followed jobs are, and one for each other kind of subject; only for
+those that went on their events are read, once for each, and handed to everybody who follows it.
+Clients never query by themselves after their first look.
 """
 
 import asyncio
-import logging
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 from uuid import UUID
 
 from leasehold.database.database import Database
 from leasehold.database.wakeups import Listener, news_channel, ready_channel
 from leasehold.engine import jobs, progress
 from leasehold.errors import LeaseholdError, NotFound, Unreachable
-from leasehold.features.activity.poller import Feed
-from leasehold.features.flows.model import FlowInfo
-from leasehold.features.workers.long_poll import Ready
 from leasehold.http.problems import Problem
 from leasehold.http.responses import read_json
-from leasehold.http.stream_subjects import FLOW, JOB, Subject, has_ended
-from leasehold.http.subscription import POLL_SECONDS, TICK_SECONDS, Follower
+from leasehold.http.stream_subjects import JOB, Stateful, Subject, has_ended
+from leasehold.http.subscription import Follower, Poller
 from leasehold.job import Event, Job
-from leasehold.log import emit
 from leasehold.settings import Settings
 
 #: Jobs or flows in one look at most.
@@ -43,12 +38,12 @@ class News:
 
     seq: int
     event: Event | None = None
-    ended: Job | FlowInfo | None = None
+    ended: Stateful | None = None
 
 
 @dataclass(slots=True, kw_only=True)
 class _Followed:
-    subject: Subject
+    subject: Subject[Any]
     tenant: UUID
     id: UUID
     head: int | None = None  # None until the first follower has had its look
@@ -69,42 +64,52 @@ class _Followed:
         return head.seq > self.head or (head.ended and not self.ended)
 
 
-class Hub:
+class Hub(Poller):
     def __init__(self, db: Database, settings: Settings) -> None:
-        self._db = db
+        super().__init__(db, lambda: self.listens)
         self._most = settings.streams_per_tenant
         self._followed: dict[tuple[UUID, UUID], _Followed] = {}
         self._by_tenant: Counter[UUID] = Counter()
-        self._someone = asyncio.Event()
-        self._news = asyncio.Event()
-        self.ready = Ready()
-        self.feed = Feed(db, lambda: self.listens)
-        schema = db.target.schema
-        also = {ready_channel(schema): self.ready.heard}
-        self._listener = Listener(db.target, self._heard, channel=news_channel(schema), also=also)
+        self._on_news: list[Callable[[], None]] = [self.heard]
+        self._on_ready: list[Callable[[str], None]] = []
+        self._on_closing: list[Callable[[], None]] = []
+        self._listener = Listener(
+            db.target,
+            lambda _: self._pass_on(),
+            channel=news_channel(db.target.schema),
+            also={ready_channel(db.target.schema): self._pass_on_ready},
+        )
         self._closing = asyncio.Event()
-        self._task: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> Self:
         await self._listener.__aenter__()
-        await self.feed.__aenter__()
-        self._task = asyncio.create_task(self._watch())
-        return self
+        return await super().__aenter__()
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.close()
-        if self._task is not None:
-            self._task.cancel()
-            with suppress(asyncio.CancelledError):
-                await self._task
-        await self.feed.__aexit__(kind, error, trace)
+        await super().__aexit__(kind, error, trace)
         await self._listener.__aexit__(kind, error, trace)
 
-    def _heard(self, _: str) -> None:
-        self._news.set()
-        self.feed.heard()
+    def tell(
+        self,
+        *,
+        news: Callable[[], None] | None = None,
+        ready: Callable[[str], None] | None = None,
+        closing: Callable[[], None] | None = None,
+    ) -> None:
+        """Tell a part of the server too: of news, of a queue with new jobs, and that the server stops."""
+        self._on_news += [news] if news else []
+        self._on_ready += [ready] if ready else []
+        self._on_closing += [closing] if closing else []
+
+    def _pass_on(self) -> None:
+        for hears in self._on_news:
+            hears()
+
+    def _pass_on_ready(self, queue: str) -> None:
+        for hears in self._on_ready:
+            hears(queue)
 
     @property
     def listens(self) -> bool:
@@ -125,13 +130,13 @@ class Hub:
     def close(self) -> None:
         """Let go of every follower: the server stops, and they come back to another."""
         self._closing.set()
-        self.ready.close()
-        self.feed.close()
+        for closes in self._on_closing:
+            closes()
         for followed in self._followed.values():
             followed.let_go()
 
     @contextmanager
-    def follow(self, tenant: UUID, subject_id: UUID, subject: Subject = JOB) -> Iterator[Follower[News]]:
+    def follow(self, tenant: UUID, subject_id: UUID, subject: Subject[Any] = JOB) -> Iterator[Follower[News]]:
         """What is new about a job or a flow of the tenant, after the number that ``begin`` gives."""
         with self.counted(tenant):
             follower: Follower[News] = Follower()
@@ -200,32 +205,13 @@ class Hub:
         if not self._followed:
             self._someone.clear()
 
-    async def _watch(self) -> None:
-        while True:
-            await self._someone.wait()
-            await self._wait_for_news()
-            try:
-                await self._look()
-            except LeaseholdError as problem:
-                if not self._db.outage.covers(problem):
-                    emit("streams wait for the database", level=logging.WARNING, problem=problem)
-                await asyncio.sleep(self._db.outage.pause_seconds())
-
-    async def _wait_for_news(self) -> None:
-        await asyncio.sleep(TICK_SECONDS)
-        if self.listens:  # else a tick is all we wait
-            with suppress(TimeoutError):
-                async with asyncio.timeout(POLL_SECONDS - TICK_SECONDS):
-                    await self._news.wait()
-        self._news.clear()
-
     async def _look(self) -> None:
-        for subject in (JOB, FLOW):
+        for subject in {one.subject for one in self._followed.values()}:
             known = [one for one in self._followed.values() if one.subject is subject and one.head is not None]
             for first in range(0, len(known), _MOST):
                 await self._look_at(subject, known[first : first + _MOST])
 
-    async def _look_at(self, subject: Subject, some: list[_Followed]) -> None:
+    async def _look_at(self, subject: Subject[Any], some: list[_Followed]) -> None:
         heads = await subject.heads(self._db, [followed.id for followed in some])
         for followed in some:
             if followed.id not in heads:

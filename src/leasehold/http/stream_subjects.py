@@ -1,31 +1,39 @@
-"""What can be followed: a job or a flow. Both have numbered events and an end."""
+"""What a stream can follow: a job, or what a feature describes as a ``Subject``. It has numbered events and an end."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from typing import Any, Generic, Protocol, TypeVar
 from uuid import UUID
 
 from leasehold.database.database import Database
 from leasehold.engine import jobs, progress
 from leasehold.engine.progress import Head
-from leasehold.features.flows.model import FlowInfo
-from leasehold.features.flows.store import Flows
 from leasehold.http.responses import read_json
-from leasehold.job import Job
+from leasehold.job import Job, JobSummary
 
 _ENDED = frozenset({"succeeded", "failed", "dead", "canceled"})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Subject:
-    """``own`` raises NotFound for another tenant's; ``get`` may take longer, as it tells everything."""
+class Stateful(Protocol):
+    @property
+    def state(self) -> str: ...
+
+
+T = TypeVar("T", bound=Stateful)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Subject(Generic[T]):
+    """``own`` raises NotFound for another tenant's; ``get`` may take longer, as it reads everything."""
 
     word: str
     heads: Callable[[Database, Sequence[UUID]], Awaitable[dict[UUID, Head]]]
-    own: Callable[[Database, UUID, UUID], Awaitable[Job | FlowInfo]]
-    get: Callable[[Database, UUID, UUID], Awaitable[Job | FlowInfo]]
+    own: Callable[[Database, UUID, UUID], Awaitable[T]]
+    get: Callable[[Database, UUID, UUID], Awaitable[T]]
+    shown: type[Any]  # what a stream shows of it
 
 
-def has_ended(one: Job | FlowInfo) -> bool:
+def has_ended(one: Stateful) -> bool:
     return one.state in _ENDED
 
 
@@ -33,13 +41,5 @@ async def _job(db: Database, tenant: UUID, job_id: UUID) -> Job:
     return await jobs.get_job(db, tenant, job_id, read_json)
 
 
-async def _flow(db: Database, tenant: UUID, flow_id: UUID) -> FlowInfo:
-    return await Flows(db, tenant, lambda: None).get(flow_id)
-
-
-async def _uncounted_flow(db: Database, tenant: UUID, flow_id: UUID) -> FlowInfo:
-    return await Flows(db, tenant, lambda: None).get(flow_id, counted=False)
-
-
-JOB = Subject(word="job", heads=progress.job_heads, own=_job, get=_job)
-FLOW = Subject(word="flow", heads=progress.flow_heads, own=_uncounted_flow, get=_flow)
+#: A stream shows how a job goes; its payload and result are at its own address.
+JOB = Subject(word="job", heads=progress.job_heads, own=_job, get=_job, shown=JobSummary)

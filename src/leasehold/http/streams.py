@@ -16,14 +16,13 @@ from fastapi import Header, Query, Request, Response
 from starlette.types import Receive, Scope, Send
 
 from leasehold.engine import jobs, progress
-from leasehold.features.flows.model import FlowInfo
 from leasehold.http.auth import Caller
 from leasehold.http.responses import encode
 from leasehold.http.services import Services
 from leasehold.http.stream_poller import News
-from leasehold.http.stream_subjects import JOB, Subject
+from leasehold.http.stream_subjects import JOB, Stateful, Subject
 from leasehold.http.subscription import Follower
-from leasehold.job import Event, Job, JobSummary
+from leasehold.job import Event
 
 PING_SECONDS = 15.0
 RETRY = b"retry: 2000\n\n"
@@ -71,7 +70,7 @@ async def open_stream(
     subject_id: UUID,
     last_event_id: str | None,
     *,
-    subject: Subject = JOB,
+    subject: Subject[Any] = JOB,
     only: str | None = None,
 ) -> Response:
     """The stream, or 204 for whoever has seen the end; of all events, or of one type alone."""
@@ -88,7 +87,7 @@ async def open_stream(
         missed = (
             None if after is None or after > head.seq else await _missed(services, caller, subject_id, after, head.seq)
         )
-        chunks = _chunks(follower, found, head, after, missed, only)
+        chunks = _chunks(follower, subject, found, head, after, missed, only)
         return EventStream(chunks, stack.pop_all())
     raise AssertionError("unreachable")
 
@@ -187,7 +186,8 @@ async def _missed(services: Services, caller: Caller, subject_id: UUID, after: i
 
 async def _chunks(
     follower: Follower[News],
-    found: Job | FlowInfo,
+    subject: Subject[Any],
+    found: Stateful,
     head: progress.Head,
     after: int | None,
     missed: list[Event] | None,
@@ -198,7 +198,7 @@ async def _chunks(
     if missed is None:
         if after is not None:
             yield message("reset", head.seq, {"reason": "the events after the last one seen are not kept"})
-        yield message("state", head.seq, found, as_=_type_of(found))
+        yield message("state", head.seq, found, as_=subject.shown)
     else:
         for event in missed:
             if only in (None, event.type):
@@ -206,7 +206,7 @@ async def _chunks(
             sent = event.seq
     # The head decides, not what was found: that was read a moment later, and may have ended with events not yet told.
     if head.ended and sent == head.seq:
-        yield _end(sent, found)
+        yield _end(sent, found, subject)
         return
     while True:
         try:
@@ -221,7 +221,7 @@ async def _chunks(
             if only in (None, news.event.type):
                 yield message("patch", sent, news.event)
         if news.ended and news.seq >= sent:
-            yield _end(news.seq, news.ended)
+            yield _end(news.seq, news.ended, subject)
             return
 
 
@@ -229,10 +229,5 @@ def message(event: str, position: int | str, data: object, *, as_: Any = None) -
     return f"id: {position}\nevent: {event}\ndata: ".encode() + encode(data, as_) + b"\n\n"
 
 
-def _end(seq: int, ended: Job | FlowInfo) -> bytes:
-    return message("end", str(Position(seq, has_ended=True)), ended, as_=_type_of(ended))
-
-
-def _type_of(found: Job | FlowInfo) -> type[JobSummary | FlowInfo]:
-    """Streams tell how a job goes; what it is about is at its own address."""
-    return JobSummary if isinstance(found, Job) else FlowInfo
+def _end(seq: int, ended: Stateful, subject: Subject[Any]) -> bytes:
+    return message("end", str(Position(seq, has_ended=True)), ended, as_=subject.shown)

@@ -1,7 +1,15 @@
-"""One reader of a stream, and what waits for it."""
+"""One reader of a stream, and the look at the database that is taken for all readers together."""
 
 import asyncio
-from typing import Generic, TypeVar
+import logging
+from collections.abc import Callable
+from contextlib import suppress
+from types import TracebackType
+from typing import Generic, Self, TypeVar
+
+from leasehold.database.database import Database
+from leasehold.errors import LeaseholdError
+from leasehold.log import emit
 
 T = TypeVar("T")
 
@@ -34,3 +42,64 @@ class Follower(Generic[T]):
         while not self._waiting.empty():
             self._waiting.get_nowait()
         self._waiting.put_nowait(None)
+
+
+class Poller:
+    """Looks at the database while anybody follows: when there is news, and each second.
+
+    News may be lost, and what others do to a job (cancel it, retry it) is not news: hence each second.
+    ``listens`` says whether news is heard; else there is a look at every tick.
+    """
+
+    def __init__(self, db: Database, listens: Callable[[], bool]) -> None:
+        self._db = db
+        self._listens = listens
+        self._someone = asyncio.Event()
+        self._news = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+
+    async def __aenter__(self) -> Self:
+        self._task = asyncio.create_task(self._watch())
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+        if self._task is not None:
+            self._task.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._task
+
+    def heard(self) -> None:
+        self._news.set()
+
+    def close(self) -> None:
+        """Let go of every follower: the server stops, and they come back to another."""
+        raise NotImplementedError
+
+    async def _look(self) -> None:
+        """Tell the followers what is new."""
+        raise NotImplementedError
+
+    async def _watch(self) -> None:
+        while True:
+            await self._someone.wait()
+            await self._wait_for_news()
+            try:
+                await self._look()
+            except LeaseholdError as problem:
+                if not self._db.outage.covers(problem):
+                    emit("streams wait for the database", level=logging.WARNING, problem=problem)
+                await asyncio.sleep(self._db.outage.pause_seconds())
+
+    async def _wait_for_news(self) -> None:
+        await asyncio.sleep(TICK_SECONDS)
+        if self._listens():  # else a tick is all we wait
+            with suppress(TimeoutError):
+                async with asyncio.timeout(POLL_SECONDS - TICK_SECONDS):
+                    await self._news.wait()
+        self._news.clear()

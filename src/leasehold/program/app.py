@@ -136,6 +136,13 @@ class Leasehold:
         """With their payloads as JSON, checked against the handlers' types."""
         return [self._checked_schedule(schedule) for schedule in self.schedules]
 
+    async def sync_schedules(self, db: Database, *, tenant: str | None) -> None:
+        """Bring the declared schedules into the database; firing them is a maintenance task."""
+        from leasehold.features.schedules import store as schedules
+
+        await self.introduce(db)  # their jobs go there
+        await schedules.sync(db, self.declared_schedules(), tenant=tenant)
+
     def include(self, other: "Leasehold") -> None:
         """Take the handlers, middleware, lifespans and schedules of another app in."""
         for kind, handler in other.handlers.items():

@@ -13,12 +13,12 @@ from leasehold.database.database import Database, Role
 from leasehold.engine import jobs, leases
 from leasehold.job import AttemptOutcome, ClaimedJob, Enqueued
 from leasehold.program.app import Leasehold
+from leasehold.program.attempt_api import DatabaseAttemptApi
 from leasehold.program.context import Context
 from leasehold.program.outcomes import Cancel, Snooze
+from leasehold.program.running_attempt import RunningAttempt
 from leasehold.settings import Settings
 from leasehold.worker.attempt import context, run_attempt
-from leasehold.worker.attempt_api import DatabaseAttemptApi
-from leasehold.worker.running_attempt import RunningAttempt
 
 _LEASE_SECONDS = 86400.0  # nobody beats: a test may be stopped in a debugger for long
 _inside: ContextVar[bool] = ContextVar("inside an attempt", default=False)

@@ -21,18 +21,12 @@ from leasehold.errors import FetchError, LeaseholdError, LeaseLost
 from leasehold.job import AttemptOutcome, ClaimedJob
 from leasehold.log import emit, is_logged
 from leasehold.program.app import Leasehold
+from leasehold.program.attempt_api import DatabaseAttemptApi
 from leasehold.program.context import AttemptApi, Context
 from leasehold.program.outcomes import Cancel, Fail, Retry, Snooze, describe
+from leasehold.program.running_attempt import IsolatedOutcome, RunningAttempt, Stop, scrubbed, timeout_error
 from leasehold.settings import Settings
-from leasehold.worker.attempt_api import DatabaseAttemptApi
 from leasehold.worker.isolation import Processes
-from leasehold.worker.running_attempt import (
-    IsolatedOutcome,
-    RunningAttempt,
-    Stop,
-    scrubbed,
-    timeout_error,
-)
 from leasehold.worker.threads import Threads
 from leasehold.worker.timeouts import Timeouts
 

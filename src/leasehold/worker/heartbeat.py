@@ -22,8 +22,8 @@ from leasehold.errors import LeaseholdError, WorkerLost
 from leasehold.job import AttemptOutcome
 from leasehold.log import emit
 from leasehold.loop_watch import LOOK_SECONDS
+from leasehold.program.running_attempt import RunningAttempt, timeout_error
 from leasehold.settings import Settings
-from leasehold.worker.running_attempt import RunningAttempt, timeout_error
 
 #: Exit code of a process that had to be ended because of a stuck handler (EX_SOFTWARE).
 STUCK = 70

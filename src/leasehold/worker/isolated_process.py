@@ -17,24 +17,23 @@ from dataclasses import asdict
 from datetime import datetime
 from functools import cached_property, partial
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 from uuid import UUID
 
 from leasehold import errors
 from leasehold.database.database import Database
-from leasehold.features.blobs.store import Bodies
 from leasehold.job import ClaimedJob, Enqueued, State
 from leasehold.job_options import plain
+from leasehold.program.attempt_api import read_parents
 from leasehold.program.context import CancellationSignals, Context, PendingEvent
 from leasehold.program.handler import Handler
 from leasehold.program.kind import Kind
+from leasehold.program.running_attempt import RunningAttempt
 from leasehold.settings import Settings
 from leasehold.worker.attempt import run_attempt
 from leasehold.worker.isolation import LINE_LIMIT, write
-from leasehold.worker.running_attempt import RunningAttempt
 
 if TYPE_CHECKING:
-    from leasehold.features.flows.model import Parent
     from leasehold.fetch.fetcher import Fetcher
     from leasehold.program.transaction import AttemptTransaction
     from leasehold.sealing import Keys
@@ -85,13 +84,11 @@ class PipeAttemptApi:
     async def secret(self, name: str) -> str:
         return str(await self._ask(secret=name))
 
-    async def parents(self) -> "list[Parent]":
-        from leasehold.features.flows.model import Parent
-
-        return [Parent(**found | {"job_id": UUID(found["job_id"])}) for found in await self._ask(parents=True)]
+    async def parents(self) -> list[Any]:
+        return read_parents(await self._ask(parents=True))
 
     @property
-    def bodies(self) -> Bodies:
+    def bodies(self) -> NoReturn:
         raise errors.BadInput(
             "an isolated attempt has no database: ctx.bodies is not there", hint="leave isolate=True out"
         )

@@ -27,7 +27,7 @@ from leasehold.json_codec import LIMIT
 from leasehold.log import emit
 from leasehold.program.context import CancellationSignals, Context, PendingEvent
 from leasehold.program.handler import Handler
-from leasehold.worker.running_attempt import IsolatedOutcome
+from leasehold.program.running_attempt import IsolatedOutcome
 
 LINE_LIMIT = 4 * LIMIT  # JSON text inside JSON: quotes are escaped
 

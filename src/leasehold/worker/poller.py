@@ -20,11 +20,11 @@ from leasehold.errors import BadInput, LeaseholdError, TooLarge, Unreachable, Wo
 from leasehold.job import AttemptOutcome, ClaimedJob
 from leasehold.log import emit
 from leasehold.program.outcomes import describe
+from leasehold.program.running_attempt import RunningAttempt
 from leasehold.settings import Settings
 from leasehold.worker import queue_selection
 from leasehold.worker.attempt import AttemptRunner
 from leasehold.worker.registration import Registration
-from leasehold.worker.running_attempt import RunningAttempt
 from leasehold.worker.timeouts import wait_for
 
 if TYPE_CHECKING:

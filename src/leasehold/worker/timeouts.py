@@ -9,7 +9,7 @@ import asyncio
 import time
 from collections.abc import Callable, Mapping
 
-from leasehold.worker.running_attempt import RunningAttempt, Stop
+from leasehold.program.running_attempt import RunningAttempt, Stop
 
 
 class Timeouts:

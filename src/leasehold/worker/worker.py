@@ -26,6 +26,7 @@ from leasehold.job import AttemptOutcome
 from leasehold.log import emit
 from leasehold.loop_watch import LoopWatch
 from leasehold.program.app import Leasehold
+from leasehold.program.running_attempt import RunningAttempt, Stop
 from leasehold.settings import Settings
 from leasehold.worker import queue_selection
 from leasehold.worker.attempt import AttemptRunner
@@ -33,7 +34,6 @@ from leasehold.worker.heartbeat import Heartbeat
 from leasehold.worker.leader import Leadership
 from leasehold.worker.poller import EXCHANGES, Poller
 from leasehold.worker.registration import Registration
-from leasehold.worker.running_attempt import RunningAttempt, Stop
 from leasehold.worker.timeouts import wait_for
 
 if TYPE_CHECKING:
@@ -165,9 +165,7 @@ class Worker:
                 if self.worker_id is None:
                     await self._registration.register()
                 if self._app.schedules:
-                    from leasehold.features.schedules.declared import declare  # most apps have none
-
-                    await declare(self._db, self._app, self._settings)
+                    await self._app.sync_schedules(self._db, tenant=self._settings.tenant)
                 return True
             except LoginRefused:  # at the start it is a mistake; later a server may be replaced
                 raise

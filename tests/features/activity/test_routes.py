@@ -15,6 +15,7 @@ import pytest
 
 from leasehold.database.database import Role
 from leasehold.engine import jobs, maintenance
+from leasehold.features.activity.poller import Feed
 from leasehold.features.flows import store as flows
 from leasehold.http.app import Services
 from leasehold.remote.sse import Message, Reader
@@ -236,7 +237,7 @@ async def test_looks_do_not_grow_with_the_number_of_readers(services: Services, 
         return looks > before
 
     services.db.call = counted  # type: ignore[method-assign]
-    feed = services.hub.feed
+    feed = services.part(Feed)
     async with asyncio.timeout(PATIENCE_SECONDS):
         for readers in (1, 50):
             stack = [feed.follow(tenant) for tenant in (cell.tenant_a, cell.tenant_b) for _ in range(readers)]

@@ -8,9 +8,9 @@ import pytest
 from leasehold import tokens as keys
 from leasehold.database.database import Role
 from leasehold.features.people import store as people
+from leasehold.features.people.caller import ROLES
 from leasehold.features.people.model import Vouched
 from leasehold.http.app import Services, open_services
-from leasehold.http.auth import ROLES
 from leasehold.tokens import Peppers
 from tests.cell import Cell
 from tests.features.people.signed_in import COOKIE, ORIGIN, armed, browser, invite, member, page, signed_in

@@ -9,8 +9,8 @@ import httpx
 import pytest
 
 from leasehold.database.database import Role
+from leasehold.features.people.caller import ROLES
 from leasehold.http.app import Services
-from leasehold.http.auth import ROLES
 from leasehold.http.route import SCOPES
 from leasehold.postgres import Home
 from leasehold.redact import MASK

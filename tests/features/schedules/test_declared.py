@@ -13,7 +13,6 @@ from leasehold import Leasehold
 from leasehold.database.database import Database
 from leasehold.errors import BadInput
 from leasehold.features.schedules import store as schedules
-from leasehold.features.schedules.declared import declare
 from leasehold.features.schedules.timing import Schedule
 from leasehold.program.client import Client
 from leasehold.settings import Settings
@@ -129,7 +128,7 @@ async def test_a_worker_that_starts_declares_for_the_tenants_that_are_named(
 ) -> None:
     await set_clock(cell, datetime(2027, 6, 1, 12, 0, 5, tzinfo=UTC))
     app = shop()
-    await declare(worker_db, app, app.settings)
+    await app.sync_schedules(worker_db, tenant=app.settings.tenant)
     info = await client.schedules.get("nightly")
     assert (info.kind, info.payload, info.options, info.next_at) == (
         "shop.report",
@@ -146,7 +145,7 @@ async def test_one_that_cannot_be_declared_is_logged_and_holds_up_no_other(
     app = Leasehold(Settings(tenant="a"))
     app.schedule("lost", "t.work", every=60, tenant="nobody")
     app.schedule("found", "t.work", every=60)
-    await declare(worker_db, app, app.settings)
+    await app.sync_schedules(worker_db, tenant=app.settings.tenant)
     assert [info.name for info in await client.schedules.list()] == ["found"]
     assert "schedule not declared" in caplog.text
 

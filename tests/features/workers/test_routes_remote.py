@@ -15,6 +15,7 @@ from leasehold.database.database import Database, Role
 from leasehold.engine import jobs, leases, maintenance
 from leasehold.errors import WorkerLost
 from leasehold.features.workers import store as engine
+from leasehold.features.workers.long_poll import Ready
 from leasehold.http.app import Services
 from leasehold.job import AttemptOutcome
 from tests.cell import Cell
@@ -64,7 +65,7 @@ async def ask(http: httpx.AsyncClient, payload: Any = None, **more: Any) -> str:
 
 
 async def is_waiting(services: Services, far: Remote) -> bool:
-    return services.hub.ready.is_waiting(UUID(far.worker_id))
+    return services.part(Ready).is_waiting(UUID(far.worker_id))
 
 
 async def job(http: httpx.AsyncClient, job_id: str) -> dict[str, Any]:

@@ -20,9 +20,10 @@ from uuid import UUID
 from leasehold.database.connect import target
 from leasehold.database.database import Database, Role
 from leasehold.plugins.discovery import app_of
+from leasehold.program import attempt_api
 from leasehold.program.transaction import AttemptTransaction
 from leasehold.settings import Settings
-from leasehold.worker import Worker, attempt_api
+from leasehold.worker import Worker
 from leasehold_packs.passports import feature
 
 _PR_SET_PDEATHSIG = 1

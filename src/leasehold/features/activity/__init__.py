@@ -5,5 +5,6 @@ from leasehold.feature import Feature
 feature = Feature(
     name="activity",
     package=__name__,
+    server=("poller:open_feed",),
     routes=("routes:routes",),
 )

@@ -6,21 +6,17 @@ names its snapshot. All that one look finds for a tenant is one message: a reade
 """
 
 import asyncio
-import logging
 import re
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from types import TracebackType
-from typing import Self
 from uuid import UUID
 
 from leasehold.database.database import Database
 from leasehold.engine import progress
 from leasehold.engine.progress import Fact
-from leasehold.errors import LeaseholdError
-from leasehold.http.subscription import POLL_SECONDS, TICK_SECONDS, Follower
-from leasehold.log import emit
+from leasehold.http.services import Services
+from leasehold.http.subscription import Follower, Poller
 
 #: A snapshot: the oldest transaction under way, the next one to come, and those under way in between.
 _SNAPSHOT = re.compile(r"([0-9]{1,19}):([0-9]{1,19}):([0-9]{1,19}(,[0-9]{1,19})*)?", re.ASCII)
@@ -36,35 +32,23 @@ class Patch:
     facts: Sequence[Fact] | None
 
 
-class Feed:
-    """``listens`` says whether news is heard; else there is a look at every tick."""
+@asynccontextmanager
+async def open_feed(services: Services) -> AsyncIterator["Feed"]:
+    hub = services.hub
+    async with Feed(services.db, lambda: hub.listens) as feed:
+        hub.tell(news=feed.heard, closing=feed.close)
+        yield feed
+
+
+class Feed(Poller):
+    """What is new for whole tenants."""
 
     def __init__(self, db: Database, listens: Callable[[], bool]) -> None:
-        self._db = db
-        self._listens = listens
+        super().__init__(db, listens)
         self._followers: dict[UUID, set[Follower[Patch]]] = {}
         self._snapshot: str | None = None  # of the last look, while anybody follows
         self._looking = asyncio.Lock()
-        self._someone = asyncio.Event()
-        self._news = asyncio.Event()
         self._closed = False
-        self._task: asyncio.Task[None] | None = None
-
-    async def __aenter__(self) -> Self:
-        self._task = asyncio.create_task(self._watch())
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-        if self._task is not None:
-            self._task.cancel()
-            with suppress(asyncio.CancelledError):
-                await self._task
-
-    def heard(self) -> None:
-        self._news.set()
 
     def close(self) -> None:
         self._closed = True
@@ -105,24 +89,11 @@ class Feed:
             self._someone.clear()
             self._snapshot = None
 
-    async def _watch(self) -> None:
-        while True:
-            await self._someone.wait()
-            await asyncio.sleep(TICK_SECONDS)
-            if self._listens():  # else a tick is all we wait
-                with suppress(TimeoutError):
-                    async with asyncio.timeout(POLL_SECONDS - TICK_SECONDS):
-                        await self._news.wait()
-            self._news.clear()
-            try:
-                async with self._looking:
-                    await self._look()
-            except LeaseholdError as problem:
-                if not self._db.outage.covers(problem):
-                    emit("streams wait for the database", level=logging.WARNING, problem=problem)
-                await asyncio.sleep(self._db.outage.pause_seconds())
-
     async def _look(self) -> None:
+        async with self._looking:
+            await self._look_at_all()
+
+    async def _look_at_all(self) -> None:
         if (before := self._snapshot) is None:  # the last one has left meanwhile
             return
         news = await progress.tenant_news(self._db, list(self._followers), before)

@@ -13,7 +13,7 @@ from fastapi import Query, Request, Response
 
 from leasehold.engine import jobs
 from leasehold.engine.progress import Fact
-from leasehold.features.activity.poller import Patch
+from leasehold.features.activity.poller import Feed, Patch
 from leasehold.features.activity.schemas import Overview
 from leasehold.features.flows.store import Flows
 from leasehold.http import streams
@@ -155,8 +155,9 @@ async def _open(
     """A stream of what is new for the tenant. It follows before it reads the state: nothing is lost in between."""
     async with AsyncExitStack() as stack:
         stack.enter_context(services.hub.counted(caller.tenant))
-        follower, since = await stack.enter_async_context(services.hub.feed.follow(caller.tenant))
-        missed = await services.hub.feed.missed(caller.tenant, last_event_id, since) if last_event_id else None
+        feed = services.part(Feed)
+        follower, since = await stack.enter_async_context(feed.follow(caller.tenant))
+        missed = await feed.missed(caller.tenant, last_event_id, since) if last_event_id else None
         chunks = _chunks(follower, since, state, show, missed=missed, resumes=bool(last_event_id))
         return streams.EventStream(chunks, stack.pop_all())
     raise AssertionError("unreachable")

@@ -5,6 +5,7 @@ from leasehold.feature import Feature
 feature = Feature(
     name="api_keys",
     package=__name__,
+    authenticate=("caller:authenticate",),
     routes=("routes:routes", "routes_tickets:routes"),
     pages=("pages:pages",),
     commands={"keys": "commands:app"},

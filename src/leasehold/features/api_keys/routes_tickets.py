@@ -5,8 +5,9 @@ import secrets
 from fastapi import Request, Response
 
 from leasehold.features.api_keys import store as keys
+from leasehold.features.api_keys.caller import ticket_digest
 from leasehold.features.api_keys.schemas import TicketMade, TicketRequest
-from leasehold.http.auth import SignedIn, ticket_digest
+from leasehold.http.auth import SignedIn
 from leasehold.http.idempotency import refuse_key
 from leasehold.http.responses import answer
 from leasehold.http.route import needs, router

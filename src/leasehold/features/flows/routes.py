@@ -27,7 +27,7 @@ from leasehold.http.request_body import is_quick, off_loop
 from leasehold.http.responses import Answer, answer, decode_cursor, page, tagged
 from leasehold.http.route import needs, router
 from leasehold.http.services import services_of
-from leasehold.http.stream_subjects import FLOW
+from leasehold.http.stream_subjects import Subject
 from leasehold.http.types import CancelRequest, Cursor, Events, Id, JobMoved, Name, Page
 from leasehold.job import State
 from leasehold.json_codec import plain_options
@@ -37,6 +37,15 @@ routes = router("flows")
 READ = needs("jobs:read")
 WRITE = needs("jobs:write")
 WRITE_LARGE = needs("jobs:write", large=True)
+
+#: What the stream of a flow follows. Whose it is, is answered without a count of its steps.
+FLOW = Subject(
+    word="flow",
+    heads=engine.flow_heads,
+    own=lambda db, tenant, flow_id: engine.Flows(db, tenant, lambda: None).get(flow_id, counted=False),
+    get=lambda db, tenant, flow_id: engine.Flows(db, tenant, lambda: None).get(flow_id),
+    shown=FlowInfo,
+)
 
 Limit = Annotated[int, Query(ge=1, le=200)]
 

@@ -11,6 +11,7 @@ from leasehold import json_codec
 from leasehold.database.actor import ActorDatabase
 from leasehold.database.database import Database
 from leasehold.engine import jobs
+from leasehold.engine.progress import Head
 from leasehold.features.flows.model import (
     Approval,
     Flow,
@@ -153,6 +154,12 @@ async def flow_of_job(db: Database, tenant: UUID, job_id: UUID) -> UUID | None:
     """The flow that a job is a step of."""
     rows = await db.call("flow_of_job", job_id, tenant=tenant)
     return rows[0][0] if rows else None
+
+
+async def flow_heads(db: Database, flows: Sequence[UUID]) -> dict[UUID, Head]:
+    """How far flows are; a flow that is gone is not among them."""
+    rows = await db.call("flow_progress", flows)
+    return {flow_id: Head(seq=seq, ended=ended) for flow_id, seq, ended in rows}
 
 
 async def tend_flows(db: Database) -> int:

@@ -12,7 +12,7 @@ from starlette.responses import Response
 from leasehold.dashboard.filters import changes, pretty, short
 from leasehold.dashboard.page import Look, Page, Pages
 from leasehold.engine import jobs, progress
-from leasehold.errors import BadInput, Conflict
+from leasehold.errors import BadInput, Conflict, NotFound
 from leasehold.features.flows.store import flow_of_job
 from leasehold.features.jobs import store as engine
 from leasehold.http.problems import Problem
@@ -28,7 +28,7 @@ _WAITING = {State.QUEUED, State.SCHEDULED, State.BLOCKED}
 @pages.get("/jobs/{job_id}", "jobs:read", "operator", live=True)
 async def job(look: Look) -> Page:
     viewer = look.viewer
-    found = await viewer.job(look.path_id("job_id"))
+    found = await _job(look)
     db, owner, job_id = look.services.db, found.tenant_id, found.job_id
     events = await _newest_events(look, found)
     attempts = await jobs.list_attempts(db, owner, job_id)
@@ -56,7 +56,7 @@ async def job(look: Look) -> Page:
 
 @pages.get("/jobs/{job_id}/confirm/{act}", "jobs:write", "operator")
 async def confirm(look: Look) -> Page:
-    found = await look.viewer.job(look.path_id("job_id"))
+    found = await _job(look)
     act = look.request.path_params["act"]
     if act not in ("retry", "cancel"):
         raise Problem("not_found", "there is no such page")
@@ -78,7 +78,7 @@ async def confirm(look: Look) -> Page:
 
 @pages.post("/jobs/{job_id}/retry", "jobs:write", "operator")
 async def retry(look: Look) -> Response:
-    found = await look.viewer.job(look.path_id("job_id"))
+    found = await _job(look)
     async with look.viewer.acting(found.tenant_id) as scope:
         await jobs.retry(scope, found.tenant_id, found.job_id)
     look.services.backend.announce()
@@ -87,7 +87,7 @@ async def retry(look: Look) -> Response:
 
 @pages.post("/jobs/{job_id}/cancel", "jobs:write", "operator")
 async def cancel(look: Look) -> Response:
-    found = await look.viewer.job(look.path_id("job_id"))
+    found = await _job(look)
     async with look.viewer.acting(found.tenant_id) as scope:
         became = await jobs.cancel(scope, found.tenant_id, found.job_id, look.said("reason") or None)
     words = {"canceled": "Canceled.", "requested": "Its worker is told to stop."}
@@ -96,14 +96,14 @@ async def cancel(look: Look) -> Response:
 
 @pages.get("/jobs/{job_id}/copy", "jobs:write", "operator")
 async def copy(look: Look) -> Page:
-    found = await look.viewer.job(look.path_id("job_id"))
+    found = await _job(look)
     return _copy_form(look, found, json.dumps(found.payload, ensure_ascii=False, indent=2))
 
 
 @pages.post("/jobs/{job_id}/copy", "jobs:write", "operator")
 async def make_copy(look: Look) -> Response | Page:
     """A new job like this one, with its payload as edited. It keeps where it came from."""
-    found = await look.viewer.job(look.path_id("job_id"))
+    found = await _job(look)
     text = look.said("payload")
     try:
         payload = json.loads(text)
@@ -113,6 +113,14 @@ async def make_copy(look: Look) -> Response | Page:
         return _copy_form(look, found, text, problem=str(problem))
     look.services.backend.announce(found.queue)
     return look.go(look.url(f"/jobs/{copied}"), f"A copy of {short(found.job_id)}.")
+
+
+async def _job(look: Look) -> Job:
+    job_id = look.path_id("job_id")
+    found = await engine.see_jobs(look.viewer.db, look.viewer.tenant, [job_id])
+    if not found:
+        raise NotFound(f"there is no job {job_id}")
+    return found[0]
 
 
 def _copy_form(look: Look, found: Job, text: str, problem: str | None = None) -> Page:

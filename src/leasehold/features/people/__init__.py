@@ -5,11 +5,14 @@ from leasehold.feature import Feature
 feature = Feature(
     name="people",
     package=__name__,
+    authenticate=("caller:authenticate",),
+    server=("sign_in:open_sign_ins",),
     routes=(
         "routes_me:routes",
         "routes_members:routes",
         "routes_login:routes",
         "routes_tokens:routes",
     ),
+    pages=("pages:pages",),
     commands={"people": "commands:app"},
 )

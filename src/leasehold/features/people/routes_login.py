@@ -11,16 +11,14 @@ from leasehold import tokens as keys
 from leasehold.features.people import store as people
 from leasehold.features.people.browser_session import (
     clear_login_cookie,
-    go_where_asked,
-    is_local,
     login_secret,
-    own_origin,
     session_seconds,
-    set_cookie,
     set_login_cookie,
+    set_session_cookie,
 )
 from leasehold.features.people.oidc import Trip
-from leasehold.features.people.sign_in import admit, issuer_of, refusing
+from leasehold.features.people.sign_in import SignIns, admit, issuer_of, refusing
+from leasehold.http.browsers import go_where_asked, is_local, own_origin
 from leasehold.http.client_address import client_address, is_from_here
 from leasehold.http.problems import CODES, Problem
 from leasehold.http.route import ANY_QUERY, router
@@ -38,7 +36,7 @@ async def login(request: Request, token: Annotated[str | None, Query(max_length=
     if token is not None:
         return await _by_link(request, token)
     ways = ["On the machine of the server, <code>leasehold people link</code> prints a link that signs you in."]
-    if issuer := services_of(request).issuer:
+    if issuer := services_of(request).part(SignIns).issuer:
         ways.insert(0, f'<a href="/login/oidc">Sign in with {escape(issuer.name)}</a>')
     return page(200, "Sign in", ways)
 
@@ -48,7 +46,7 @@ async def begin(request: Request) -> Response:
     """To the issuer's own pages; the cookie remembers that it was this browser."""
     secret = secrets.token_urlsafe(32)
     try:
-        async with refusing(request, services_of(request).sign_ins):
+        async with refusing(request, services_of(request).part(SignIns).limits):
             url = await issuer_of(services_of(request)).authorization_url(Trip(secret), _redirect_uri(request))
     except Problem as problem:
         return _refused(problem)
@@ -78,7 +76,7 @@ async def _vouched_for(request: Request, *, code: str, state: str, iss: str | No
     services = services_of(request)
     issuer = issuer_of(services)
     trip = Trip(login_secret(request) or secrets.token_urlsafe(32))
-    async with refusing(request, services.sign_ins):
+    async with refusing(request, services.part(SignIns).limits):
         if not hmac.compare_digest(trip.state.encode(), state.encode("utf-8", "backslashreplace")):
             raise Problem("forbidden", "this sign-in was not begun by this browser, or too long ago")
         if iss not in (None, issuer.url):
@@ -90,7 +88,7 @@ async def _vouched_for(request: Request, *, code: str, state: str, iss: str | No
         # Where nobody but this machine is served, whoever signs in first runs it; elsewhere that could be anybody.
         await admit(services, who, session, first=is_local(request))
     response = go_where_asked(request)
-    set_cookie(request, response, session)
+    set_session_cookie(request, response, session)
     return response
 
 
@@ -112,7 +110,7 @@ async def _by_link(request: Request, text: str) -> Response:
         again = "It works once, and for ten minutes. <code>leasehold people link</code> prints another."
         return page(403, "This link is used up", [again])
     response = go_where_asked(request)
-    set_cookie(request, response, session)
+    set_session_cookie(request, response, session)
     return response
 
 

@@ -9,7 +9,8 @@ from fastapi import Path, Request, Response
 from leasehold import json_codec
 from leasehold.database.actor import ActorTransaction
 from leasehold.features.people import store as people
-from leasehold.features.people.browser_session import clear_cookie
+from leasehold.features.people.browser_session import clear_session_cookie
+from leasehold.features.people.caller import SignedInPerson
 from leasehold.features.people.model import Session, SessionInfo
 from leasehold.features.people.schemas import Me, PersonSettings, TenantChoice
 from leasehold.http.auth import Caller, SignedIn
@@ -101,7 +102,7 @@ async def revoke_session(request: Request, caller: SignedIn, session_id: Session
         raise Problem("not_found", "there is no such session of yours")
     response = Response(None, 204)
     if session_id == caller.key_id and caller.csrf_token:
-        clear_cookie(request, response)
+        clear_session_cookie(request, response)
     return response
 
 
@@ -119,7 +120,7 @@ def _person(caller: Caller) -> UUID:
 
 
 def session_of(caller: Caller) -> Session:
-    assert caller.session is not None, "the scope session is a session's"
+    assert isinstance(caller, SignedInPerson), "the scope session is a session's"
     return caller.session
 
 

@@ -9,11 +9,11 @@ from leasehold.database.actor import ActorDatabase
 from leasehold.errors import NotFound
 from leasehold.features.people import jwt
 from leasehold.features.people import store as people
-from leasehold.features.people.browser_session import clear_cookie
+from leasehold.features.people.browser_session import clear_session_cookie
 from leasehold.features.people.jwt import Named
 from leasehold.features.people.routes_me import end_session
 from leasehold.features.people.schemas import IdToken, RefreshToken, Tokens
-from leasehold.features.people.sign_in import admit, issuer_of, refusing
+from leasehold.features.people.sign_in import SignIns, admit, issuer_of, refusing
 from leasehold.features.people.store import REFRESH
 from leasehold.http.auth import SignedIn, unauthenticated
 from leasehold.http.idempotency import refuse_key
@@ -35,7 +35,7 @@ async def google(request: Request, body: IdToken) -> Response:
     refuse_key(request)
     services = services_of(request)
     session = keys.make(REFRESH)
-    async with refusing(request, services.sign_ins):
+    async with refusing(request, services.part(SignIns).limits):
         who = await issuer_of(services).verified(body.id_token, nonce=body.nonce)
         person = await admit(services, who, session)
     if body.tenant is not None:
@@ -74,7 +74,7 @@ async def logout(request: Request, caller: SignedIn) -> Response:
     await end_session(services_of(request), caller, caller.key_id)
     response = Response(None, 204)
     if caller.csrf_token:
-        clear_cookie(request, response)
+        clear_session_cookie(request, response)
     return response
 
 

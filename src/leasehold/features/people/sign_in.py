@@ -3,6 +3,7 @@
 import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 
 from fastapi import Request
 
@@ -19,12 +20,31 @@ from leasehold.log import emit
 from leasehold.tokens import Key
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SignIns:
+    """What a server needs to let people sign in."""
+
+    issuer: Issuer | None  # None: no issuer vouches for people here
+    limits: AddressLimits  # of what the issuer is asked about: it may be slow
+
+
+@asynccontextmanager
+async def open_sign_ins(services: Services) -> AsyncIterator[SignIns]:
+    settings = services.settings
+    limits = AddressLimits(requests=settings.ip_requests, refusals=settings.ip_refusals)
+    if settings.oidc_issuer is None:
+        yield SignIns(issuer=None, limits=limits)
+        return
+    async with Issuer(settings) as issuer:
+        yield SignIns(issuer=issuer, limits=limits)
+
+
 def issuer_of(services: Services) -> Issuer:
-    if services.issuer is None:
+    if (issuer := services.part(SignIns).issuer) is None:
         raise Problem(
             "forbidden", "this server knows no issuer that vouches for people", hint="set LEASEHOLD_OIDC_ISSUER on it"
         )
-    return services.issuer
+    return issuer
 
 
 async def admit(services: Services, who: Vouched, session: Key, *, first: bool = False) -> Account:

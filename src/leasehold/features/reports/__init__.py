@@ -6,6 +6,7 @@ feature = Feature(
     name="reports",
     package=__name__,
     kinds=("handlers:app",),
+    server=("routes:open_objects",),
     routes=("routes:routes",),
     commands={"reports": "commands:app"},
 )

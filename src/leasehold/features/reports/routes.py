@@ -1,5 +1,8 @@
 """``/v1/reports``: ask for reports, find them, and hand them out: by key, or by a link that was signed."""
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any
 from uuid import UUID
@@ -11,6 +14,7 @@ from leasehold import json_codec
 from leasehold.database.actor import ActorTransaction
 from leasehold.engine import jobs
 from leasehold.errors import NotFound
+from leasehold.features.blobs.object_store import ObjectStore
 from leasehold.features.blobs.store import Bodies
 from leasehold.features.reports import store as reports
 from leasehold.features.reports.model import Report, ReportOrder
@@ -31,6 +35,23 @@ _FILES: dict[int | str, dict[str, Any]] = {
 }
 #: A page of ours shows its own styles and charts, and nothing else: no script, no other host.
 _PAGE = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; sandbox"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Objects:
+    """Where the server reads the bodies of reports, if that is not the database."""
+
+    store: ObjectStore | None
+
+
+@asynccontextmanager
+async def open_objects(services: Services) -> AsyncIterator[Objects]:
+    store = ObjectStore.of(services.settings)
+    try:
+        yield Objects(store=store)
+    finally:
+        if store:
+            await store.__aexit__(None, None, None)
 
 
 @routes.post(
@@ -144,7 +165,7 @@ async def remove(request: Request, caller: SignedIn, report_id: Id) -> Response:
 
 async def _file(services: Services, tenant: UUID, report_id: UUID) -> Response:
     [found] = await reports.list_reports(services.db, tenant, report_id)
-    bodies = Bodies(services.db, tenant, days=services.settings.body_days, objects=services.objects)
+    bodies = Bodies(services.db, tenant, days=services.settings.body_days, objects=services.part(Objects).store)
     await bodies.look(found.sha256)  # before the answer has begun
     headers = {
         "Content-Disposition": f'inline; filename="{found.name}-{found.created_at:%Y-%m-%d}.{found.format}"',

@@ -1,10 +1,12 @@
 """Remote workers that wait for work: a wake-up of one of their queues ends the wait."""
 
 import asyncio
-from collections.abc import Collection, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Collection, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from uuid import UUID
+
+from leasehold.http.services import Services
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -60,3 +62,10 @@ class Ready:
         self._closed = True
         for one in self._waiting.values():
             one.end()
+
+
+@asynccontextmanager
+async def open_ready(services: Services) -> AsyncIterator[Ready]:
+    ready = Ready()
+    services.hub.tell(ready=ready.heard, closing=ready.close)
+    yield ready

@@ -16,7 +16,7 @@ from fastapi import Request, Response
 from leasehold import json_codec
 from leasehold.errors import BadInput, LeaseLost, TooLarge
 from leasehold.features.workers import store as remote
-from leasehold.features.workers.long_poll import Waiting
+from leasehold.features.workers.long_poll import Ready, Waiting
 from leasehold.features.workers.schemas import (
     Beaten,
     BeatRequest,
@@ -98,7 +98,7 @@ async def claim(request: Request, caller: SignedIn, worker_id: Id, body: ClaimRe
     services, key = services_of(request), _key(request, caller)
     held = [_number(token) for token in body.held]
     until = time.monotonic() + body.wait_s
-    with services.hub.ready.waiting(worker_id, body.queues) as waiting:
+    with services.part(Ready).waiting(worker_id, body.queues) as waiting:
         while True:
             grants = await remote.claim(key, worker_id, body.queues, body.n, held=held)
             left = until - time.monotonic()

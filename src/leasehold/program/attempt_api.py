@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
+from uuid import UUID
 
 from leasehold.database.actor import ActorTransaction
 from leasehold.database.database import Database
@@ -14,7 +15,7 @@ from leasehold.features.blobs.store import Bodies
 from leasehold.job import Enqueued
 from leasehold.program.app import Leasehold
 from leasehold.program.context import PendingEvent
-from leasehold.worker.running_attempt import RunningAttempt, Stop, scrubbed
+from leasehold.program.running_attempt import RunningAttempt, Stop, scrubbed
 
 if TYPE_CHECKING:
     from leasehold.features.flows.model import Parent
@@ -144,3 +145,10 @@ class DatabaseAttemptApi:
     @property
     def secret_keys(self) -> "Keys":
         return self._app.secret_keys
+
+
+def read_parents(found: "list[dict[str, Any]]") -> "list[Parent]":
+    """The results of the steps before, as an isolated attempt gets them from its worker."""
+    from leasehold.features.flows.model import Parent
+
+    return [Parent(**one | {"job_id": UUID(one["job_id"])}) for one in found]
