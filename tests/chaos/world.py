@@ -15,7 +15,17 @@ from leasehold.database.database import Role
 from leasehold.postgres.server import free_port
 from tests.chaos.database import BYSTANDER, Private
 from tests.chaos.oplog import OpLog
-from tests.chaos.plan import CALL_SECONDS, LEASE_SECONDS, PROBE, PRODUCERS, PROXIED, REMOTE, SERVER, SHIFTED, WORKERS
+from tests.chaos.plan import (
+    CALL_SECONDS,
+    LEASE_SECONDS,
+    PROBE,
+    PRODUCERS,
+    PROXIED,
+    REMOTE,
+    SERVER,
+    SHIFTED,
+    WORKERS,
+)
 from tests.cli.program import LEASEHOLD, environment
 from tests.faults.bare import Bare
 from tests.waiting import PATIENCE_SECONDS

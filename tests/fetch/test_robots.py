@@ -7,7 +7,15 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from leasehold.errors import FetchRefused
-from leasehold.fetch.robots import KEPT_SECONDS, MAX_BYTES, RETRY_SECONDS, Kept, Robots, Rules, product
+from leasehold.fetch.robots import (
+    KEPT_SECONDS,
+    MAX_BYTES,
+    RETRY_SECONDS,
+    Kept,
+    Robots,
+    Rules,
+    product,
+)
 from leasehold.fetch.urls import parse_url
 from tests.fetch.world import Site, World, moved, page, serving, world
 

@@ -18,7 +18,14 @@ from leasehold.features.blobs.object_store import ObjectStore
 from leasehold.features.people.oidc import Issuer, IssuerAway, NotVouched
 from leasehold.settings import Settings
 from tests.features.blobs.bucket import KEY_ID, SECRET
-from tests.features.people.issuer import CLIENT_ID, CLIENT_SECRET, STRANGER, FakeIssuer, issuing, signer
+from tests.features.people.issuer import (
+    CLIENT_ID,
+    CLIENT_SECRET,
+    STRANGER,
+    FakeIssuer,
+    issuing,
+    signer,
+)
 from tests.fetch.world import page, serving
 
 

@@ -15,7 +15,17 @@ from hypothesis.stateful import initialize, invariant, precondition, rule
 
 from leasehold.engine import jobs
 from leasehold.features.flows import store as flows
-from leasehold.features.flows.model import APPROVAL, JOIN, Flow, Node, Policy, Step, group, plain_prepare, step
+from leasehold.features.flows.model import (
+    APPROVAL,
+    JOIN,
+    Flow,
+    Node,
+    Policy,
+    Step,
+    group,
+    plain_prepare,
+    step,
+)
 from leasehold.features.flows.store import Flows
 from leasehold.job import AttemptOutcome, State
 from tests.cell import Cluster

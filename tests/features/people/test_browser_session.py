@@ -13,7 +13,16 @@ from leasehold.features.people.model import Vouched
 from leasehold.http.app import Services, open_services
 from leasehold.tokens import Peppers
 from tests.cell import Cell
-from tests.features.people.signed_in import COOKIE, ORIGIN, armed, browser, invite, member, page, signed_in
+from tests.features.people.signed_in import (
+    COOKIE,
+    ORIGIN,
+    armed,
+    browser,
+    invite,
+    member,
+    page,
+    signed_in,
+)
 from tests.http.conftest import PEPPER, Keys, bearer, client_of, problem, settings_of
 
 

@@ -9,7 +9,16 @@ from hypothesis import strategies as st
 
 from leasehold_packs.passports.attributes import Tier
 from leasehold_packs.passports.errors import PassportError
-from leasehold_packs.passports.merkle import commitment, field_leaf, join, leaf_hash, path, root, root_of_path, salt
+from leasehold_packs.passports.merkle import (
+    commitment,
+    field_leaf,
+    join,
+    leaf_hash,
+    path,
+    root,
+    root_of_path,
+    salt,
+)
 
 # The leaves and roots that the tests of Certificate Transparency (RFC 6962) use.
 LEAVES = ["", "00", "10", "2021", "3031", "40414243", "5051525354555657", "606162636465666768696a6b6c6d6e6f"]

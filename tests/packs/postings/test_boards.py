@@ -7,7 +7,14 @@ from typing import Any
 
 import pytest
 
-from leasehold_packs.postings.boards import BOARDS, Address, Unreadable, Unsupported, find, recognise
+from leasehold_packs.postings.boards import (
+    BOARDS,
+    Address,
+    Unreadable,
+    Unsupported,
+    find,
+    recognise,
+)
 from leasehold_packs.postings.posting import facts_of, merged
 from tests.corpora.data import CORPORA, needs_corpora
 

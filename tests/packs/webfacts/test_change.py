@@ -8,7 +8,14 @@ from typing import Any
 
 import pytest
 
-from leasehold_packs.webfacts.page_change import Reading, Rung, Snapshot, Verdict, facts_digest, judge
+from leasehold_packs.webfacts.page_change import (
+    Reading,
+    Rung,
+    Snapshot,
+    Verdict,
+    facts_digest,
+    judge,
+)
 
 PAGE = b"<p>5.00</p>"
 
