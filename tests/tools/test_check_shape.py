@@ -31,7 +31,7 @@ runs = "what packs share"
 [long_files]
 "src/leasehold/engine/jobs.py" = 450
 [long_sql]
-"src/leasehold_packs/shop/store.py" = 1
+"packs/src/leasehold_packs/shop/store.py" = 1
 [long_lines]
 "src" = 1
 """
@@ -52,11 +52,11 @@ FILES = {
     "src/leasehold/features/limits/__init__.py": '"""Limits."""\n',
     "src/leasehold/features/limits/store.py": "from leasehold.engine import jobs\n",
     "docs/shop.md": "# Shop\n",
-    "src/leasehold_packs/runs/__init__.py": '"""What packs share."""\n',
-    "src/leasehold_packs/shop/__init__.py": '"""A shop."""\n',
-    "src/leasehold_packs/shop/checks/__init__.py": "",
-    "src/leasehold_packs/shop/prices.py": "from leasehold_packs.runs.run import Runs\n",
-    "src/leasehold_packs/shop/store.py": 'LIST = (\n    "select price"\n    " from leasehold_shop.item"\n    ""\n)\n',
+    "packs/src/leasehold_packs/runs/__init__.py": '"""What packs share."""\n',
+    "packs/src/leasehold_packs/shop/__init__.py": '"""A shop."""\n',
+    "packs/src/leasehold_packs/shop/checks/__init__.py": "",
+    "packs/src/leasehold_packs/shop/prices.py": "from leasehold_packs.runs.run import Runs\n",
+    "packs/src/leasehold_packs/shop/store.py": 'LIST = (\n    "select price"\n    " from leasehold_shop.item"\n    ""\n)\n',
     "tests/features/jobs/test_routes.py": "",
     "tests/features/limits/test_store.py": "",
 }
@@ -152,24 +152,24 @@ BREAKS = {
         "src: 2 lines above 100 columns, at most 1",
     ),
     "a pack that is not listed": (
-        "src/leasehold_packs/notes/__init__.py",
+        "packs/src/leasehold_packs/notes/__init__.py",
         '"""Notes."""\n',
         "leasehold_packs/notes: not in tools/shape.toml",
     ),
     "a file of a pack with a name of its own": (
-        "src/leasehold_packs/shop/helpers.py",
+        "packs/src/leasehold_packs/shop/helpers.py",
         "",
         "leasehold_packs/shop/helpers.py: no file name of a feature",
     ),
     "a library that imports a pack": (
-        "src/leasehold_packs/runs/run.py",
+        "packs/src/leasehold_packs/runs/run.py",
         "from leasehold_packs.shop import store\n",
         "leasehold_packs/runs/run.py: imports shop",
     ),
     "a long statement": (
-        "src/leasehold_packs/shop/routes.py",
+        "packs/src/leasehold_packs/shop/routes.py",
         'f"""\nselect {1}\nfrom leasehold_shop.item\n"""\n',
-        "src/leasehold_packs/shop/routes.py: 1 statements of more than 2 lines, at most 0",
+        "packs/src/leasehold_packs/shop/routes.py: 1 statements of more than 2 lines, at most 0",
     ),
     "a section that was edited by hand": (
         "CONTRIBUTING.md",
@@ -199,14 +199,14 @@ NO_LONGER = {
         "src/leasehold/engine/jobs.py: below 400 lines now; remove it from tools/shape.toml",
     ),
     "an import of a pack": (
-        "src/leasehold_packs/shop/prices.py",
+        "packs/src/leasehold_packs/shop/prices.py",
         "",
         "leasehold_packs/shop: no longer imports runs; see tools/shape.toml",
     ),
     "a long statement": (
-        "src/leasehold_packs/shop/store.py",
+        "packs/src/leasehold_packs/shop/store.py",
         'LIST = "select price"\n',
-        "src/leasehold_packs/shop/store.py: has no long statement now; remove it from tools/shape.toml",
+        "packs/src/leasehold_packs/shop/store.py: has no long statement now; remove it from tools/shape.toml",
     ),
     "a count of long lines": (
         "src/leasehold/engine/text.py",
@@ -239,8 +239,8 @@ def test_what_is_listed_must_be_there(name: str, house: Path, capsys: pytest.Cap
 
 
 def test_a_pack_has_what_is_listed(house: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (house / "src/leasehold_packs/shop/checks/__init__.py").unlink()
-    (house / "src/leasehold_packs/shop/checks").rmdir()
+    (house / "packs/src/leasehold_packs/shop/checks/__init__.py").unlink()
+    (house / "packs/src/leasehold_packs/shop/checks").rmdir()
     (house / "docs/shop.md").unlink()
     assert check_shape.main([], house) == 1
     lines = capsys.readouterr().out.splitlines()
