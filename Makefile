@@ -37,8 +37,8 @@ test: $(VENV)/.dev
 	@$(BIN)/python -m tests.run $(if $(LONG),--long) $(if $(filter tests,$(TESTS)),,$(TESTS))
 
 check: $(VENV)/.dev
-	$(BIN)/ruff format --check src tests tools examples benchmarks
-	$(BIN)/ruff check src tests tools examples benchmarks
+	$(BIN)/ruff format --check src packs tests tools examples benchmarks
+	$(BIN)/ruff check src packs tests tools examples benchmarks
 	$(BIN)/lint-imports
 	$(BIN)/mypy
 	$(BIN)/python -m tools.generate --check
@@ -72,11 +72,11 @@ $(VENV)/.runtime: pyproject.toml
 	@test -x $(BIN)/python || { $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 	  || { echo "leasehold needs Python 3.11 or newer; this is $$($(PYTHON) --version)"; exit 2; }; $(PYTHON) -m venv $(VENV); }
 	@echo "installing Leasehold into $(VENV) (once)"
-	@$(BIN)/pip install --quiet --disable-pip-version-check --editable .
+	@$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[embedded]'
 	@$(BIN)/python -m compileall -q src
 	@touch $@
 
-$(VENV)/.dev: $(VENV)/.runtime
+$(VENV)/.dev: $(VENV)/.runtime packs/pyproject.toml
 	@echo "installing the tools for tests into $(VENV) (once)"
-	@$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev]' --editable './packs[all]'
 	@touch $@

@@ -16,6 +16,7 @@ PAGES = sorted(
         *ROOT.glob("*.md"),
         *(ROOT / "docs").rglob("*.md"),
         *(ROOT / "src").rglob("*.md"),
+        *(ROOT / "packs").rglob("*.md"),
         *(ROOT / "sdk").glob("*/*.md"),
     ]
 )

@@ -20,6 +20,7 @@ from tests.corpora.data import CORPORA
 
 ROOT = Path(__file__).parents[1]
 SDK = ROOT / "sdk" / "typescript"
+CORE, PACKS = "leasehold", "leasehold_packs"  # distributions, as the names of their wheels begin
 Check = tuple[str, Callable[[], object]]
 
 
@@ -47,13 +48,17 @@ def checks(folder: Path) -> Iterator[Check]:
     yield "two minutes of chaos break no invariant", lambda: chaos_breaks_nothing(chaos, folder)
     yield "the long tests", run_long_tests
     yield "every page in both colours and both widths", look_at_pages
-    yield "the wheel is built", lambda: build_wheel(folder)
-    yield "the wheel holds every SQL file, template and asset, and the mark of types", lambda: inspect_wheel(folder)
-    yield "the wheel is installed into a new venv, on what is locked", lambda: install_wheel(folder)
-    yield "what is installed stays below 150 MB", lambda: weigh(folder)
+    yield "the wheels are built", lambda: build_wheels(folder)
+    yield "the wheels hold every SQL file, template and asset, and the mark of types", lambda: inspect_wheels(folder)
+    yield "the wheel is installed into a new venv, on what is locked", lambda: install(folder, CORE, "runtime.txt")
+    yield "what is installed stays below 65 MB", lambda: weigh(folder, 65)
     yield "the library is imported in less than 150 ms", lambda: time_import(folder)
     yield "the installed program knows its version", lambda: ask_version(folder)
+    yield "an embedded PostgreSQL is installed beside it", lambda: install(folder, None, "embedded.txt")
+    yield "what is installed stays below 150 MB with it", lambda: weigh(folder, 150)
     yield "the installed program starts, runs a job and stops", lambda: run_a_job(folder)
+    yield "the wheel of the packs is installed beside it", lambda: install(folder, PACKS, "packs.txt")
+    yield "the installed program finds the packs", lambda: find_packs(folder)
     if npm := find_npm():
         yield "the TypeScript SDK is built, strictly", lambda: build_sdk(npm)
         yield "its package holds what it needs, and no tests", lambda: inspect_sdk(npm)
@@ -137,7 +142,7 @@ def run_on(python: Path, folder: Path) -> None:
     run([str(python), "-m", "venv", str(venv)])
     own = str(venv / "bin" / "python")
     install = [own, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-    run([*install, "--editable", f"{ROOT}[dev]"])
+    run([*install, "--editable", f"{ROOT}[dev]", "--editable", f"{ROOT / 'packs'}[all]"])
     server = str(find_binaries().bin)  # PostgreSQL's account cannot look into a temporary folder
     tests = [own, "-m", "pytest", "-q", "-m", "not long", "tests/engine", "tests/worker"]
     run(tests, LEASEHOLD_PG_BIN=server)
@@ -171,32 +176,50 @@ def look_at_pages() -> None:
 # -- the wheel ------------------------------------------------------------------------------------------------------
 
 
-def build_wheel(folder: Path) -> None:
-    run([sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", str(folder), str(ROOT)])
+def build_wheels(folder: Path) -> None:
+    """That of the packs as a third party builds its own: from a folder with a pyproject.toml."""
+    folders = [str(ROOT), str(ROOT / "packs")]
+    run([sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", str(folder), *folders])
 
 
-def inspect_wheel(folder: Path) -> None:
-    source = ROOT / "src"
-    kept = [*source.rglob("*.sql"), *source.rglob("templates/*.html"), *source.rglob("dashboard/assets/*")]
-    wanted = {str(path.relative_to(source)) for path in kept} | {"leasehold/py.typed"}
-    with zipfile.ZipFile(wheel_in(folder)) as wheel:
+def inspect_wheels(folder: Path) -> None:
+    inspect_wheel(wheel_in(folder, CORE), ROOT / "src", "leasehold")
+    inspect_wheel(wheel_in(folder, PACKS), ROOT / "packs" / "src", "leasehold_packs")
+
+
+def inspect_wheel(built: Path, source: Path, package: str) -> None:
+    patterns = ("*.sql", "*.csv", "templates/*.html", "dashboard/assets/*", "py.typed")
+    wanted = {str(path.relative_to(source)) for pattern in patterns for path in source.rglob(pattern)}
+    with zipfile.ZipFile(built) as wheel:
         held = set(wheel.namelist())
-    if missing := wanted - held:
-        raise RuntimeError(f"not in the wheel: {sorted(missing)}")
-    if strange := [name for name in held if name.startswith(("tests/", "leasehold_bench/")) or "__pycache__" in name]:
-        raise RuntimeError(f"should not be in the wheel: {strange}")
+    print(f"       {built.name}: {len(held)} files, {built.stat().st_size / 1e6:.1f} MB")
+    if missing := (wanted | {f"{package}/py.typed"}) - held:
+        raise RuntimeError(f"not in {built.name}: {sorted(missing)}")
+    allowed = (f"{package}/", f"{built.name.split('-')[0]}-")
+    if strange := [name for name in held if not name.startswith(allowed) or "__pycache__" in name]:
+        raise RuntimeError(f"should not be in {built.name}: {strange}")
 
 
-def install_wheel(folder: Path) -> None:
-    run([sys.executable, "-m", "venv", str(folder / "venv")])
+def install(folder: Path, distribution: str | None, requirements: str) -> None:
+    """What is locked, then the wheel itself, if it is not there yet."""
+    if not (folder / "venv").exists():
+        run([sys.executable, "-m", "venv", str(folder / "venv")])
     pip = str(folder / "venv" / "bin" / "pip")
-    install = [pip, "install", "--quiet", "--disable-pip-version-check"]
-    run([*install, "--require-hashes", "--requirement", str(ROOT / "requirements" / "runtime.txt")])
-    run([*install, "--no-deps", str(wheel_in(folder))])
+    command = [pip, "install", "--quiet", "--disable-pip-version-check"]
+    run([*command, "--require-hashes", "--requirement", str(ROOT / "requirements" / requirements)])
+    if distribution:
+        run([*command, "--no-deps", str(wheel_in(folder, distribution))])
     run([pip, "check"])
 
 
-def weigh(folder: Path) -> None:
+def find_packs(folder: Path) -> None:
+    said = leasehold("packs", "--json", env=alone(folder), command=program_in(folder))
+    names = sorted(pack["name"] for pack in said.json)
+    if names != ["audits", "monitors", "passports", "postings"]:
+        raise RuntimeError(f"found {names}: {said.err}")
+
+
+def weigh(folder: Path, bound: int) -> None:
     packages = folder / "venv" / "lib"
     tools = ("pip", "setuptools", "_distutils_hack")  # the venv's own
     files = [
@@ -205,8 +228,8 @@ def weigh(folder: Path) -> None:
         if path.is_file() and not path.is_symlink() and not path.relative_to(packages).parts[2].startswith(tools)
     ]
     megabytes = sum(path.stat().st_size for path in files) / 1e6
-    print(f"       {megabytes:.0f} MB")
-    if megabytes >= 150:
+    print(f"       {megabytes:.0f} MB in {len(list(packages.rglob('*.dist-info/RECORD')))} packages")
+    if megabytes >= bound:
         raise RuntimeError(f"{megabytes:.0f} MB")
 
 
@@ -256,8 +279,8 @@ def program_in(folder: Path) -> tuple[str, ...]:
     return (str(folder / "venv" / "bin" / "leasehold"),)
 
 
-def wheel_in(folder: Path) -> Path:
-    [wheel] = folder.glob("leasehold-*.whl")
+def wheel_in(folder: Path, distribution: str) -> Path:
+    [wheel] = folder.glob(f"{distribution}-*.whl")
     return wheel
 
 

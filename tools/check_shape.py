@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[1]
+SOURCE = "src/leasehold"
+PACKS = "packs/src/leasehold_packs"
 LINES = 400
 COLUMNS = 100
 #: The share by which a written count may exceed what is found, so that two branches can land.
@@ -119,7 +121,7 @@ def check_page_and_tests(root: Path, name: str, page: str) -> Iterator[str]:
 
 def check_packs(root: Path, table: Table) -> Iterator[str]:
     """Packs have the files of features, and import the libraries and packs that they declare."""
-    source = root / "src" / "leasehold_packs"
+    source = root / PACKS
     packs, libraries = table.get("packs", {}), table.get("pack_libraries", {})
     there = {path.parent.name for path in source.glob("*/__init__.py")}
     named = packs.keys() | libraries.keys()
@@ -154,7 +156,7 @@ def check_long_sql(root: Path, allowed: dict[str, int]) -> Iterator[str]:
     """A statement of more than two lines is a function in a file of its own."""
     found = {
         str(path.relative_to(root)): count
-        for path in tracked(root / "src" / "leasehold_packs", ".py")
+        for path in tracked(root / PACKS, ".py")
         if (count := count_long_sql(path.read_text()))
     }
     for name, count in found.items():
@@ -185,7 +187,7 @@ def count_long_sql(source: str) -> int:
 
 
 def check_kernel(root: Path, kernel: Table) -> Iterator[str]:
-    source = root / "src" / "leasehold"
+    source = root / SOURCE
     for name in kernel:
         if not (source / name).exists():
             yield f"src/leasehold/{name}: only in tools/shape.toml"
@@ -196,9 +198,8 @@ def check_kernel(root: Path, kernel: Table) -> Iterator[str]:
 
 
 def check_docstrings(root: Path) -> Iterator[str]:
-    source = root / "src"
-    packs = (source / "leasehold_packs").glob("*/__init__.py")
-    for path in sorted([*(source / "leasehold").rglob("__init__.py"), *packs]):
+    packs = (root / PACKS).glob("*/__init__.py")
+    for path in sorted([*(root / SOURCE).rglob("__init__.py"), *packs]):
         text = ast.get_docstring(ast.parse(path.read_text())) or ""
         if not text.endswith(".") or "\n\n" in text or re.search(r"[.?!]\s+[A-Z]", text):
             yield f"{path.relative_to(root)}: its docstring is not one sentence"
@@ -207,8 +208,8 @@ def check_docstrings(root: Path) -> Iterator[str]:
 def check_long_files(root: Path, allowed: dict[str, int]) -> Iterator[str]:
     long = {
         str(path.relative_to(root)): count
-        for folder in ("leasehold", "leasehold_packs")
-        for path in tracked(root / "src" / folder, ".py", ".sql")
+        for folder in (SOURCE, PACKS)
+        for path in tracked(root / folder, ".py", ".sql")
         if (count := len(path.read_text().splitlines())) > LINES
     }
     for name, count in long.items():

@@ -16,7 +16,15 @@ from typing import Any
 ROOT = Path(__file__).parents[1]
 REQUIREMENTS = ROOT / "requirements"
 #: Each file, and the extras that it has beside the dependencies themselves.
-EXTRAS = {"runtime.txt": (), "image.txt": ("amqp", "otel"), "dev.txt": ("dev",)}
+EXTRAS = {
+    "runtime.txt": (),
+    "embedded.txt": ("embedded",),
+    "image.txt": ("amqp", "otel"),
+    "packs.txt": ("packs",),
+    "dev.txt": ("dev", "packs"),
+}
+#: What `packs` stands for: all that the other distribution of this repository wants.
+PACKS = "packs"
 #: What builds the wheel; pip would otherwise fetch it unpinned.
 BUILD = "build.txt"
 
@@ -34,12 +42,22 @@ def head(name: str) -> str:
 
 
 def wanted(name: str) -> list[str]:
-    """The requirements that a file is made from, as pyproject.toml has them."""
-    project: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    """The requirements that a file is made from, as pyproject.toml has them, and that of the packs."""
+    document = read(ROOT)
     if name == BUILD:
-        return sorted(project["build-system"]["requires"])
-    extras = project["project"]["optional-dependencies"]
-    return sorted([*project["project"]["dependencies"], *(line for extra in EXTRAS[name] for line in extras[extra])])
+        return sorted(document["build-system"]["requires"])
+    project = document["project"]
+    extras = project["optional-dependencies"] | {PACKS: wanted_by_packs()}
+    return sorted({*project["dependencies"], *(line for extra in EXTRAS[name] for line in extras[extra])})
+
+
+def wanted_by_packs() -> list[str]:
+    extras = read(ROOT / "packs")["project"]["optional-dependencies"]
+    return [line for name in sorted(extras.keys() - {"all"}) for line in extras[name]]
+
+
+def read(folder: Path) -> dict[str, Any]:
+    return tomllib.loads((folder / "pyproject.toml").read_text())
 
 
 def _compiled(name: str) -> str:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 #: Folders that hold packages, as prefixes of a path.
-SOURCES = ("src/", "benchmarks/", "")
+SOURCES = ("src/", "packs/src/", "benchmarks/", "")
 TEXTS = (".py", ".md", ".toml", ".json", ".yaml", ".yml", ".sh", ".sql", ".ts", ".html", ".txt", "Makefile")
 #: File names that many folders have: code that imports such a module keeps the name by which it knows it.
 SHARED = {"store", "model", "schemas", "routes", "pages", "commands", "handlers", "maintenance", "rules"}
@@ -215,9 +215,10 @@ def rewrite_paths(text: str, moves: Mapping[str, str]) -> str:
 
 def add_missing_packages(root: Path, moves: Mapping[str, str]) -> None:
     """A folder that holds modules now is a package."""
+    tops = {root / source for source in SOURCES}
     for new in moves.values():
         folder = (root / new).parent
-        while new.endswith(".py") and folder not in (root, root / "src") and not (folder / "__init__.py").exists():
+        while new.endswith(".py") and folder not in tops and not (folder / "__init__.py").exists():
             (folder / "__init__.py").touch()
             subprocess.run(["git", "add", str(folder / "__init__.py")], cwd=root, check=True)
             folder = folder.parent

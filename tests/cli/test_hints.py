@@ -11,7 +11,8 @@ import typer
 
 from tests.docs.test_code_blocks import parse
 
-SOURCES = Path(__file__).parents[2] / "src"
+ROOT = Path(__file__).parents[2]
+SOURCES = [ROOT / "src", ROOT / "packs" / "src"]
 #: A command as far as it can be told from the sentence around it.
 _COMMAND = re.compile(r"\bleasehold ([a-z][^\n\"'`<>;(…\\]*)")
 
@@ -38,9 +39,10 @@ def named(text: str) -> list[str]:
 
 COMMANDS = sorted(
     {
-        (str(file.relative_to(SOURCES)), command)
+        (str(file.relative_to(source)), command)
+        for source in SOURCES
         for suffix in ("py", "sql", "html", "js")
-        for file in SOURCES.rglob(f"*.{suffix}")
+        for file in source.rglob(f"*.{suffix}")
         for text in texts(file)
         for command in named(text)
     }

@@ -14,7 +14,8 @@ from leasehold.cli import app as program
 from tests.dashboard.test_safety import browser
 from tests.dashboard.world import World
 
-TEMPLATES = sorted((Path(__file__).parents[2] / "src").rglob("templates/*.html"))
+ROOT = Path(__file__).parents[2]
+TEMPLATES = sorted([*ROOT.glob("src/**/templates/*.html"), *ROOT.glob("packs/src/**/templates/*.html")])
 #: A command in a text of a template, and what stands before it.
 _WRITTEN = re.compile(r'(look\.command\()?"leasehold ((?:[^"\\]|\\.)*)"')
 _SHOWN = re.compile(r"<code[^>]*>leasehold ([^<]*)</code>")

@@ -12,7 +12,7 @@ from tests.cell import Cell
 #: Of anything but a literal; a list of bytes was bytes before. A parameter of Python comes as
 #: bytes, too.
 CAST = re.compile(r"(?<!')(?<!\bnull)(?<!\$\d)::bytea\b(?!\[)|\bcast\s*\([^)']*\bas\s+bytea\b(?!\[)", re.IGNORECASE)
-SOURCES = Path(__file__).parents[2] / "src"
+ROOT = Path(__file__).parents[2]
 
 
 async def test_no_function_casts_a_text_to_bytes(cell: Cell) -> None:
@@ -26,7 +26,12 @@ async def test_no_function_casts_a_text_to_bytes(cell: Cell) -> None:
 
 
 def test_no_statement_of_a_program_casts_a_text_to_bytes() -> None:
-    found = [str(path) for path in SOURCES.rglob("*.py") if CAST.search(path.read_text())]
+    found = [
+        str(path)
+        for source in ("src", "packs/src")
+        for path in (ROOT / source).rglob("*.py")
+        if CAST.search(path.read_text())
+    ]
     assert found == []
 
 

