@@ -56,7 +56,9 @@ FILES = {
     "packs/src/leasehold_packs/shop/__init__.py": '"""A shop."""\n',
     "packs/src/leasehold_packs/shop/checks/__init__.py": "",
     "packs/src/leasehold_packs/shop/prices.py": "from leasehold_packs.runs.run import Runs\n",
-    "packs/src/leasehold_packs/shop/store.py": 'LIST = (\n    "select price"\n    " from leasehold_shop.item"\n    ""\n)\n',
+    "packs/src/leasehold_packs/shop/store.py": (
+        'LIST = (\n    "select price"\n    " from leasehold_shop.item"\n    ""\n)\n'
+    ),
     "tests/features/jobs/test_routes.py": "",
     "tests/features/limits/test_store.py": "",
 }
