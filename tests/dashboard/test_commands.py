@@ -15,7 +15,8 @@ from tests.dashboard.test_safety import browser
 from tests.dashboard.world import World
 
 ROOT = Path(__file__).parents[2]
-TEMPLATES = sorted([*ROOT.glob("src/**/templates/*.html"), *ROOT.glob("packs/src/**/templates/*.html")])
+SOURCES = (ROOT / "src", ROOT / "packs" / "src")
+TEMPLATES = sorted(path for source in SOURCES for path in source.rglob("templates/*.html"))
 #: A command in a text of a template, and what stands before it.
 _WRITTEN = re.compile(r'(look\.command\()?"leasehold ((?:[^"\\]|\\.)*)"')
 _SHOWN = re.compile(r"<code[^>]*>leasehold ([^<]*)</code>")
