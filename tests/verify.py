@@ -52,7 +52,7 @@ def checks(folder: Path) -> Iterator[Check]:
     yield "the wheels are built", lambda: build_wheels(folder)
     yield "the wheels hold every SQL file, template, asset and mark of types", lambda: inspect_wheels(folder)
     yield "the wheel is installed, on what is locked", lambda: install(folder, CORE, "runtime.txt")
-    yield "what is installed stays below 65 MB", lambda: weigh(folder, 65)
+    yield "what is installed stays below 100 MB", lambda: weigh(folder, 100)
     yield "the library is imported in less than 150 ms", lambda: time_import(folder)
     yield "the installed program knows its version", lambda: ask_version(folder)
     yield "an embedded PostgreSQL is installed beside it", lambda: install(folder, None, "embedded.txt")
