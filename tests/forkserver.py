@@ -81,9 +81,7 @@ class Forked:
         with self._reaping:  # several threads may wait for it
             if self.returncode is not None:
                 return
-            ended = self._server.ask({"reap": self.pid})
-            self.returncode = ended["code"]
-            self._server.cpu_seconds += ended["cpu_seconds"]
+            self.returncode = self._server.ask({"reap": self.pid})["code"]
             os.close(self._handle)
 
 
@@ -91,7 +89,6 @@ class ForkServer:
     """The process that forks, as its user sees it."""
 
     def __init__(self) -> None:
-        self.cpu_seconds = 0.0  # of all that have ended
         self._lock = threading.Lock()
         self._environment = _kept(os.environ)
         self._socket, other = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -106,7 +103,7 @@ class ForkServer:
             )
 
     def starts(self, command: list[str], environment: Mapping[str, str]) -> bool:
-        """Whether a process that it forks does not differ from one that is started with this command."""
+        """Whether a process that it forks equals one that is started with this command."""
         is_ours = command[1:3] == ["-m", "leasehold"] or command[1].endswith(".py")
         return command[0] == sys.executable and is_ours and _kept(environment) == self._environment
 
@@ -138,12 +135,6 @@ def server() -> ForkServer | None:
     return started
 
 
-def cpu_seconds() -> float:
-    """What forked processes that have ended have used, so far."""
-    forks = server() if server.cache_info().currsize else None
-    return forks.cpu_seconds if forks else 0.0
-
-
 def _kept(environment: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in environment.items() if not name.startswith(_VARIABLES)}
 
@@ -165,10 +156,8 @@ def main(handle: int) -> None:
             return None
         request = json.loads(message)
         if pid := request.get("reap"):
-            _, status, used = os.wait4(pid, 0)
-            code = os.waitstatus_to_exitcode(status)
-            seconds = used.ru_utime + used.ru_stime
-            requests.send(json.dumps({"code": code, "cpu_seconds": seconds}).encode())
+            _, status = os.waitpid(pid, 0)
+            requests.send(json.dumps({"code": os.waitstatus_to_exitcode(status)}).encode())
             continue
         pid = os.fork()
         if pid == 0:

@@ -1,7 +1,7 @@
 """What a run of tests says: failures in three lines as they happen, and a record for ``tests.run``.
 
-A test whose process uses more than SLOW_SECONDS of a processor and that is not marked ``long`` fails:
-move its clock, share what it starts, or mark it. By the clock it may take WAIT_SECONDS, times the
+A test whose process uses more than SLOW_SECONDS of a processor and that is not marked ``long``
+fails: move its clock, share what it starts, or mark it. By the clock it may take WAIT_SECONDS, times the
 number of processes that compete for each processor: a disk that is slow for once fails no test.
 """
 
@@ -10,16 +10,16 @@ import os
 import resource
 import time
 from collections.abc import Generator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
-
-from tests import forkserver
 
 SLOW_SECONDS = 5.0
 WAIT_SECONDS = 30.0
 #: Where ``tests.run`` wants one line of JSON for each phase of a test.
 RECORD = "TESTS_RECORD"
+_TICKS = os.sysconf("SC_CLK_TCK")  # of /proc, in a second
 _USED = pytest.StashKey[tuple[float, float]]()  # of processors at the end of the phase before
 
 
@@ -28,8 +28,9 @@ def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     report = yield
-    own, others = time.process_time(), _used_by_others()
-    own_before, others_before = item.config.stash.get(_USED, (own, others))
+    own = time.process_time()
+    own_before, others_before = item.config.stash[_USED]
+    others = _used_by_others() if report.when == "teardown" else others_before
     item.config.stash[_USED] = own, others
     report.user_properties.append(("cpu_seconds", own - own_before + others - others_before))
     counts = report.when == "call" and report.passed and item.get_closest_marker("long") is None
@@ -54,9 +55,20 @@ def _load() -> float:
 
 
 def _used_by_others() -> float:
-    """By processes that were started here and have ended."""
+    """By all that was started from here: servers, browsers and programs, ended or not."""
     ended = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return ended.ru_utime + ended.ru_stime + forkserver.cpu_seconds()
+    return ended.ru_utime + ended.ru_stime + _used_below(os.getpid())
+
+
+def _used_below(pid: int) -> float:
+    """By processes that run, with what those that they started and that have ended have used."""
+    used = 0.0
+    for thread in Path(f"/proc/{pid}/task").glob("*/children"):
+        with suppress(OSError):  # one that ended meanwhile
+            for child in map(int, thread.read_text().split()):
+                ticks = Path(f"/proc/{child}/stat").read_text().rpartition(")")[2].split()[11:15]
+                used += sum(map(int, ticks)) / _TICKS + _used_below(child)
+    return used
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:

@@ -80,7 +80,7 @@ def read_budgets() -> dict[str, float]:
 
 
 def divide(budgets: dict[str, float], parts: int) -> list[list[str]]:
-    """The folders in as many parts, which should take the same time: the largest goes first, to the shortest part."""
+    """The folders in as many parts of the same time: the largest goes first, to the shortest."""
     loads, divided = [0.0] * parts, [list[str]() for _ in range(parts)]
     for folder, seconds in sorted(budgets.items(), key=lambda item: -item[1]):
         shortest = loads.index(min(loads))
@@ -90,7 +90,7 @@ def divide(budgets: dict[str, float], parts: int) -> list[list[str]]:
 
 
 def paths_of(folder: str) -> list[str]:
-    """What pytest is given for a folder: itself, or its own files where folders in it have budgets of their own."""
+    """What pytest is given: the folder, or its files where folders in it have budgets of their own."""
     if any(_is_in(other, [folder]) and other != folder for other in read_budgets()):
         return [str(path.relative_to(ROOT)) for path in sorted((ROOT / "tests" / folder).glob("test_*.py"))]
     return [f"tests/{folder}"]
@@ -156,7 +156,7 @@ def show_times(reports: list[dict[str, Any]], budgets: dict[str, float]) -> None
         for sums in (tests[report["test"]], folders[folder_of(report["test"], budgets)]):
             sums[0] += report["seconds"]
             sums[1] += report["cpu_seconds"]
-    print(f"the {SLOWEST} slowest: seconds, those of the processor (without PostgreSQL and browsers)")
+    print(f"the {SLOWEST} slowest: seconds, those of the processor")
     for test, (seconds, cpu) in sorted(tests.items(), key=lambda item: -item[1][0])[:SLOWEST]:
         print(f"  {seconds:6.1f} {cpu:6.1f}  {test}")
     print("by folder: seconds, those of the processor, budget in seconds")
