@@ -119,15 +119,15 @@ PINNED = (
 def test_the_statements_here_are_those_of_the_functions() -> None:
     texts = " ".join(" ".join(file.text.split()) for file in sql_files.read_all())
     for part in (
-        "where r.lane = v_lane.lane and r.pass >= v_from and r.ctid <> all(v_left) order by r.pass"
-        " limit v_most - v_got for update skip locked",
+        "where r.lane = p_lane and r.pass >= p_start and r.ctid <> all(p_not) order by r.pass"
+        " limit p_n for update skip locked",
         "where r.lane = p_lane and (r.tenant_id, r.pass) > (t.tenant_id, p_clock)",
         "g(token, outcome, result, error, delay_s) order by token ) g where l.token = g.token",
         "where l.token = any(p_tokens)",
         "where r.lane = l.lane and r.pass >= f.ahead order by r.pass limit 1",
         "where r.lane = l.lane and r.pass >= f.floor order by r.pass limit 1",
         "where r.lane = v_lane and r.tenant_id = p_tenant and r.pass > v_clock order by r.pass desc nulls last limit 1",
-        "(r.tenant_id, r.pass) <= (v_only, 9223372036854775807) order by r.tenant_id, r.pass nulls first",
+        "(r.tenant_id, r.pass) <= (p_tenant, 9223372036854775807) order by r.tenant_id, r.pass nulls first",
         "where run_at <= v_now order by run_at limit p_limit for update skip locked",
         "delete from leasehold.ready where ctid = (select spot from leasehold.ready_of(p_job))",
         "cross join lateral leasehold.whereabouts_at(j.job_id, j.queue, j.priority, j.pass) w",

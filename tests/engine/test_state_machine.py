@@ -319,8 +319,8 @@ MUTANTS = {
         [("set cancel_requested = true", "set cancel_requested = cancel_requested")],
     ),
     "a claim that does not look at expiry": (
-        "functions/exchange.sql",
-        [("coalesce(j.expires_at <= v_now, false)", "false")],
+        "functions/grant_leases.sql",
+        [("coalesce(j.expires_at <= p_at, false)", "false")],
     ),
     "keys without a fingerprint": (
         "functions/reserve_keys.sql",

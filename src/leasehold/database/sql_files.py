@@ -35,6 +35,7 @@ _NO_OTHER_JOINS = "set enable_hashjoin = off set enable_mergejoin = off"
 #: What ``-- settings:`` may name. Plans are pinned because the statistics of a queue table always look empty.
 SETTINGS = {
     "none": None,  # no search path either: PostgreSQL puts the body of such a function into its caller's query
+    "inherited": None,  # those of the hot function that calls it: to set them anew takes longer than a call
     "usual": "",
     "no jit": "set jit = off",
     "index": "set enable_seqscan = off set jit = off",

@@ -1,5 +1,6 @@
--- Nobody but the claim that let them in looks below the floor. Those whom it could not start after all (its tenant is being
--- counted by another claim, or its rounds are over) go to where everybody looks.
+-- Nobody but the claim that let them in looks below the floor. Those whom it could not start after
+-- all (its tenant is being counted by another claim, or its rounds are over) go to where everybody
+-- looks.
 -- internal
 -- settings: ordered
 create or replace function leasehold.restore_lane_order(p_lane integer, p_pass bigint) returns void
