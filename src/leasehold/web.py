@@ -43,12 +43,13 @@ from leasehold.http.auth import Caller, SignedIn
 from leasehold.http.idempotency import IdempotencyKey, once_within
 from leasehold.http.problems import Problem
 from leasehold.http.request_body import beside, off_loop, read_body, refuse_many_values
-from leasehold.http.responses import Answer, answer, tagged
+from leasehold.http.responses import Answer, answer, answer_all, tagged
 from leasehold.http.route import anybody, needs
 from leasehold.http.route import router as routes
 from leasehold.http.services import services_of
 from leasehold.http.streams import LastId as LastEventId
 from leasehold.http.streams import Message, Position, open_other
+from leasehold.http.types import Listing
 from leasehold.program.access import Access
 from leasehold.program.access import Stranger as _Stranger
 from leasehold.program.transaction import ReadOnlyTransaction, Transaction
@@ -58,6 +59,7 @@ __all__ = [
     "Caller",
     "IdempotencyKey",
     "LastEventId",
+    "Listing",
     "Look",
     "Message",
     "Page",
@@ -71,6 +73,7 @@ __all__ = [
     "Tenant",
     "Transaction",
     "answer",
+    "answer_all",
     "anybody",
     "beside",
     "changes",
@@ -119,7 +122,12 @@ async def _stranger(request: Request) -> _Stranger:
 Stranger = Annotated[_Stranger, Depends(_stranger)]
 
 
-def pages(pack: str, *, title: str, templates: str) -> Pages:
-    """Pages of a pack, below ``/<pack>``; ``templates`` names the package that has a folder of them."""
-    entry = NavigationEntry(path=f"/{pack}", title=title, scopes=frozenset({"jobs:read"}), head="Packs")
+def pages(pack: str, *, title: str | None = None, templates: str) -> Pages:
+    """Pages of a pack, below ``/<pack>``; ``templates`` names the package that has a folder of them.
+
+    The title stands in the navigation. Further pages of the same pack have none.
+    """
+    entry = (
+        NavigationEntry(path=f"/{pack}", title=title, scopes=frozenset({"jobs:read"}), head="Packs") if title else None
+    )
     return Pages(entry, files(templates) / "templates")
