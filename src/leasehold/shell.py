@@ -18,7 +18,7 @@ from leasehold.cli.options import Tenant as TenantOption
 from leasehold.cli.output import command, print_json, print_table, say
 
 if TYPE_CHECKING:
-    from leasehold.program.access import Access as Access  # for annotations in quotes
+    from leasehold.program.access import Access
 
 __all__ = ["Json", "TenantOption", "command", "print_json", "print_table", "say", "tenant"]
 

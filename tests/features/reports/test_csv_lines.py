@@ -5,6 +5,7 @@ import csv
 import io
 import zipfile
 from collections.abc import AsyncIterator, Callable
+from dataclasses import fields
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from leasehold_packs.monitors import feeds as monitors
 from leasehold_packs.passports.bundle import Bundle
 from leasehold_packs.passports.bundle_archive import INDEX, Archive, Entry
 from leasehold_packs.postings import report as postings
+from leasehold_packs.postings.model_postings import PostingSummary
 
 ID = UUID(int=1)
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -40,8 +42,8 @@ def of_audits(text: str) -> str:
 
 
 def of_postings(text: str) -> str:
-    rest: dict[str, Any] = dict.fromkeys(postings.COLUMNS)
-    return postings.as_csv([rest | {"title": text, "locations": [], "salary": None}])
+    rest: dict[str, Any] = dict.fromkeys(field.name for field in fields(PostingSummary))
+    return postings.as_csv([PostingSummary(**rest | {"title": text, "locations": []})])
 
 
 def of_monitors(text: str) -> str:

@@ -17,9 +17,10 @@ from leasehold.plugins.discovery import app_of
 from leasehold.program.access import Access
 from leasehold.program.client import Backend
 from leasehold.settings import Settings
-from leasehold_packs.postings import feature, search, service
-from leasehold_packs.postings.model import GAP, Options
-from leasehold_packs.postings.service import NewSource
+from leasehold_packs.postings import feature, search, service, store, store_postings, store_runs
+from leasehold_packs.postings.model import GAP, NewSource, Options, Run, Source
+from leasehold_packs.postings.model_postings import PostingSummary
+from leasehold_packs.postings.store_runs import Details
 from tests.cell import Cell
 from tests.corpora.data import CORPORA
 from tests.features.webhooks.hooks import KEY
@@ -39,39 +40,37 @@ class Tracker:
     async def add(self, board: Board, *, company: str = "Acme", **options: Any) -> UUID:
         new = NewSource(board=board.shape, slug=board.slug, base=self.base, company=company)
         async with self.access.transaction() as tx:
-            source = await service.add_source(tx, self.access.tenant_id, new, Options(**options))
-        source_id: UUID = source["source_id"]
-        return source_id
+            return (await service.add_source(tx, new, Options(**options))).source_id
 
-    async def start(self, *sources: UUID, details: str = "due") -> UUID:
+    async def start(self, *sources: UUID, details: Details = "due") -> UUID:
         async with self.access.transaction() as tx:
-            asked = await service.ask_run(
-                tx, self.access.tenant_id, self.access.actor, sources=list(sources) or None, details=details
-            )
-        return asked.run_id
+            made = await service.request_run(tx, self.access.actor, sources=list(sources) or None, details=details)
+        return made.run_id
 
-    async def run(self, *sources: UUID, details: str = "due") -> dict[str, Any]:
+    async def run(self, *sources: UUID, details: Details = "due") -> Run:
         return await self.ended(await self.start(*sources, details=details))
 
-    async def ended(self, run_id: UUID) -> dict[str, Any]:
-        async def look() -> dict[str, Any]:
+    async def ended(self, run_id: UUID) -> Run:
+        async def look() -> Run | None:
             async with self.access.transaction() as tx:
-                run = await service.get_run(tx, run_id)
-            return {} if run["state"] == "running" else run
+                run = await store_runs.get_run(tx, run_id)
+            return None if run.state == "running" else run
 
-        return await eventually(look, what="the end of the run", seconds=300)
+        run = await eventually(look, what="the end of the run", seconds=300)
+        assert run is not None
+        return run
 
-    async def source(self, source_id: UUID) -> dict[str, Any]:
+    async def source(self, source_id: UUID) -> Source:
         async with self.access.transaction() as tx:
-            return await service.get_source(tx, source_id)
+            return await store.get_source(tx, source_id)
 
     async def find(
         self, q: str | None = None, *, exact: bool = False, **query: Any
-    ) -> tuple[list[dict[str, Any]], search.Found]:
-        question = search.asked(search.Query(q=q, **query))
+    ) -> tuple[list[PostingSummary], search.Found]:
+        question = search.question_of(search.Query(q=q, **query))
         async with self.access.transaction() as tx:
             found = await search.find(tx, question, limit=1000, exact=exact)
-            return await service.read_postings(tx, found.ids, text=True), found
+            return await store_postings.list_postings(tx, found.ids), found
 
     async def states(self, source_id: UUID | None = None) -> dict[str, int]:
         async with self.access.transaction() as tx:

@@ -18,8 +18,7 @@ from leasehold.program.client import Backend
 from leasehold.settings import Settings
 from leasehold_packs.postings import feature, service
 from leasehold_packs.postings.handlers import QUEUE
-from leasehold_packs.postings.model import GAP, Options
-from leasehold_packs.postings.service import NewSource
+from leasehold_packs.postings.model import GAP, NewSource, Options
 from tests.cell import Cell
 from tests.faults.conftest import Own
 from tests.fetch.world import serving
@@ -137,7 +136,7 @@ async def _add_sources(cell: Cell, tenant: UUID, port: int, made: list[Board]) -
     async with cell.database(Role.API) as db, Access(Backend(Settings(), db), tenant, "test").transaction() as tx:
         for board in made:
             new = NewSource(board=board.shape, slug=board.slug, base=f"http://127.0.0.1:{port}", company="Acme")
-            await service.add_source(tx, tenant, new, Options())
+            await service.add_source(tx, new, Options())
 
 
 async def main(seeds: range, workers: int) -> int:

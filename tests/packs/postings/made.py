@@ -21,7 +21,7 @@ from leasehold.program.access import Access
 from leasehold.program.client import Backend
 from leasehold.settings import Settings
 from leasehold_packs.postings import feature, search
-from leasehold_packs.postings.search import Query
+from leasehold_packs.postings.search import Query, Question
 from tests.cell import Cell, apart
 
 SKILLS = (
@@ -111,7 +111,7 @@ async def administrator(cell: Cell) -> asyncpg.Connection:
 STATEMENTS = ("statement($1, true, 50, null)", "statement($1, false, 50, null)", "alike_statement($1, 50)")
 
 
-async def plans_of(cell: Cell, tenant: UUID, question: dict[str, object]) -> list[str]:
+async def plans_of(cell: Cell, tenant: UUID, question: Question) -> list[str]:
     """How PostgreSQL answers a question."""
     connection = await administrator(cell)
     try:
@@ -119,14 +119,16 @@ async def plans_of(cell: Cell, tenant: UUID, question: dict[str, object]) -> lis
             await connection.execute("select set_config('leasehold.tenant', $1, true)", str(tenant))
             await connection.execute("set local enable_seqscan = off")  # as the functions say that call them
             return [
-                await _plan(connection, call, question) for call in STATEMENTS if "q" in question or "false" in call
+                await _plan(connection, call, question)
+                for call in STATEMENTS
+                if question.q is not None or "false" in call
             ]
     finally:
         await connection.close()
 
 
-async def _plan(connection: asyncpg.Connection, call: str, question: dict[str, object]) -> str:
-    statement = await connection.fetchval(f"select leasehold_postings.{call}", json.dumps(question))
+async def _plan(connection: asyncpg.Connection, call: str, question: Question) -> str:
+    statement = await connection.fetchval(f"select leasehold_postings.{call}", question.as_json())
     rows = await connection.fetch(f"explain {statement}")
     return "\n".join(row[0] for row in rows)
 
@@ -137,7 +139,7 @@ async def main(postings: int, times: int) -> int:
         await make_postings(cell, cell.tenant_a, postings)
         scans = 0
         for q in QUESTIONS:
-            plans = await plans_of(cell, cell.tenant_a, search.asked(Query(q=q)))
+            plans = await plans_of(cell, cell.tenant_a, search.question_of(Query(q=q)))
             scans += sum("Seq Scan" in plan for plan in plans)
         took: list[float] = []
         counted: list[float] = []
@@ -145,14 +147,14 @@ async def main(postings: int, times: int) -> int:
         async with cell.database(Role.API) as db:
             access = Access(Backend(Settings(), db), cell.tenant_a, "made")
             for n in range(times):
-                question = search.asked(Query(q=QUESTIONS[n % len(QUESTIONS)]))
+                question = search.question_of(Query(q=QUESTIONS[n % len(QUESTIONS)]))
                 async with access.transaction() as tx:
                     backend = await tx.fetchval("select pg_backend_pid()")
                     begin, used = time.perf_counter(), _cpu_seconds(backend)
                     found = await search.find(tx, question, limit=50)
                     took.append(time.perf_counter() - begin)
                     cpu.append(_cpu_seconds(backend) - used)
-                    await search.facets(tx, question)
+                    await search.count(tx, question)
                     counted.append(time.perf_counter() - begin - took[-1])
                 if n < len(QUESTIONS):
                     how = "by likeness" if found.alike else f"corrected to {found.corrected!r}"

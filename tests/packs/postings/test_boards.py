@@ -7,15 +7,8 @@ from typing import Any
 
 import pytest
 
-from leasehold_packs.postings.boards import (
-    BOARDS,
-    Address,
-    Unreadable,
-    Unsupported,
-    find,
-    recognise,
-)
-from leasehold_packs.postings.posting import facts_of, merged
+from leasehold_packs.postings.boards import BOARDS, Address, Unreadable, Unsupported, find, recognise
+from leasehold_packs.postings.posting import Facts, PublishedSalary, facts_of, merged
 from tests.corpora.data import CORPORA, needs_corpora
 
 FIXTURES = CORPORA / "postings" / "ats-fixtures"
@@ -65,19 +58,20 @@ def test_a_real_answer_says_title_place_address_and_id(board: str) -> None:
 
 @needs_corpora
 def test_details_of_real_answers_are_known() -> None:
-    def facts(board: str, n: int = 0) -> dict[str, Any]:
+    def facts(board: str, n: int = 0) -> Facts:
         return facts_of(merged(BOARDS[board].read_list(fixture(board), address(board), 0).postings)[n])
 
     ashby, recruitee = facts("ashby", 1), facts("recruitee")
-    assert ashby["salary"] == {
-        "min": "102800", "max": "137000", "currency": "CAD", "interval": "year", "text": "CA$102.8K – CA$137K",
-    }  # fmt: skip
-    assert (ashby["remote"], ashby["seniority"], ashby["employment"]) == ("hybrid", "senior", "full_time")
-    assert recruitee["salary"]["max"] == "75000"
-    assert facts("workable")["locations"] == ["Portugal", "Spain"], "one posting that is listed for each of its places"
-    assert facts("personio")["locations"] == ["Berlin", "Munich"]
-    assert facts("lever")["employment"] == "contract"
-    assert facts("teamtailor", 1)["locations"] == ["København, Europe, DK", "Stockholm, Sweden, SE"]
+    assert ashby.salary == PublishedSalary(
+        min="102800", max="137000", currency="CAD", interval="year", text="CA$102.8K – CA$137K"
+    )
+    assert (ashby.remote, ashby.seniority, ashby.employment) == ("hybrid", "senior", "full_time")
+    assert recruitee.salary
+    assert recruitee.salary.max == "75000"
+    assert facts("workable").locations == ["Portugal", "Spain"], "one posting that is listed for each of its places"
+    assert facts("personio").locations == ["Berlin", "Munich"]
+    assert facts("lever").employment == "contract"
+    assert facts("teamtailor", 1).locations == ["København, Europe, DK", "Stockholm, Sweden, SE"]
     workday = BOARDS["workday"].read_list(fixture("workday"), address("workday"), 0)
     assert [one.external_id for one in workday.postings] == ["JR354232", "JR332446"]
     request = BOARDS["workday"].detail_request(address("workday"), workday.postings[1])

@@ -1,6 +1,6 @@
 """Facts of postings: pay, place, level, and what counts as a change."""
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from decimal import Decimal
 from typing import Any
 
@@ -10,6 +10,7 @@ from leasehold.errors import BadSetting
 from leasehold_packs.postings import html_text, normalize, pay, report
 from leasehold_packs.postings.clusters import likeness, places_of
 from leasehold_packs.postings.model import GAP, Options, gap_seconds
+from leasehold_packs.postings.model_postings import PostingSummary
 from leasehold_packs.postings.posting import Posting, compare, digest_of, facts_of
 from tests.corpora.data import needs_corpora
 from tests.packs.postings.conftest import uber
@@ -90,10 +91,10 @@ def test_a_change_of_pay_or_place_counts_and_noise_does_not() -> None:
         ({"description": f"{text} Hurry."}, True),
         ({"description": "Something else entirely. Salary: $100,000 - $120,000 per year."}, False),
     ]
-    for fields, minor in changes:
-        after = facts_of(replace(POSTING, **fields))
+    for changed, minor in changes:
+        after = facts_of(replace(POSTING, **changed))
         assert digest_of(before) != digest_of(after)
-        assert compare(before, after).minor is minor, fields
+        assert compare(before, after).minor is minor, changed
     for same in (
         replace(POSTING, locations=("Paris", "Berlin")), replace(POSTING, mark="2026"), replace(POSTING, url="https://b"),
         replace(POSTING, description=text.replace(" ", "\n ")), replace(POSTING, posted_at="2026-01-01"),
@@ -104,12 +105,11 @@ def test_a_change_of_pay_or_place_counts_and_noise_does_not() -> None:
 @needs_corpora
 def test_every_amount_in_real_postings_is_a_fact() -> None:
     told = [facts_of(Posting(external_id="1", url="", title=job.title, description=job.text)) for job in uber()[:150]]
-    paid = [facts for facts in told if "base salary range" in facts["description"]]
+    paid = [facts for facts in told if "base salary range" in facts.description]
     assert len(paid) > 50
-    assert all(facts["salary"] and facts["salary"]["interval"] == "year" for facts in paid)
-    assert all(facts["salary"]["text"] in " ".join(facts["description"].split()) for facts in paid), (
-        "the original is kept"
-    )
+    assert all(facts.salary and facts.salary.interval == "year" for facts in paid)
+    texts = [(str(facts.salary and facts.salary.text), " ".join(facts.description.split())) for facts in paid]
+    assert all(text in description for text, description in texts), "the original is kept"
 
 
 def test_filters_are_words_and_the_gap_is_a_setting(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -134,5 +134,5 @@ def test_cities_are_compared_without_their_countries() -> None:
 
 
 def test_a_table_has_no_formulas() -> None:
-    one = dict.fromkeys(report.COLUMNS) | {"locations": ["A"], "title": "=1+1"}
-    assert "'=1+1" in report.as_csv([one])
+    rest: dict[str, Any] = dict.fromkeys(field.name for field in fields(PostingSummary))
+    assert "'=1+1" in report.as_csv([PostingSummary(**rest | {"locations": ["A"], "title": "=1+1"})])

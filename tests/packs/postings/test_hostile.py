@@ -20,7 +20,7 @@ async def listed(tracking: Opened, texts: list[str], *shapes: str) -> None:
             for board in boards:
                 board.jobs = {n: job(n, f"{text}{more}") for n, text in enumerate(texts, 1)}
             run = await tracker.run(*sources)
-            assert run["state"] == "succeeded", run
+            assert run.state == "succeeded", run
         for source in sources:
             assert await tracker.states(source) == {"open": len(texts)}
 

@@ -48,7 +48,7 @@ async def test_words_are_found_as_people_write_them(tracking: Opened) -> None:
 
         async def ids(q: str | None, **query: object) -> tuple[set[int], str | None]:
             rows, found = await tracker.find(q, **query)
-            return {int(row["url"].rpartition("/")[2]) for row in rows}, found.corrected
+            return {int(row.url.rpartition("/")[2]) for row in rows}, found.corrected
 
         for q, wanted, corrected in [
             ("kuberntes", {1}, "kubernetes"),
@@ -79,17 +79,19 @@ async def test_words_are_found_as_people_write_them(tracking: Opened) -> None:
         assert await ids(None, salary_min=110_000, currency="EUR") == (set(), None)
         assert await ids(None, place="berl") == (set(TEXTS), None)
         rows, _ = await tracker.find("engineer")
-        assert rows[-1]["title"] != "Barista"
+        assert rows[-1].title != "Barista"
         async with tracker.access.transaction() as tx:
-            facets = await search.facets(tx, search.asked(Query(q="engineer")))
-        assert facets["total"] == 4
-        assert [one["n"] for one in facets["facets"]["company_id"]] == [4]
+            facets = await search.count(tx, search.question_of(Query(q="engineer")))
+        assert facets.total == 4
+        assert [one.n for one in facets.facets["company_id"]] == [4]
         async with tracker.access.transaction() as tx:
             for text in naughty():
-                await search.find(tx, search.asked(Query(q=text[: search.MOST_LETTERS], place=text[:100] or None)))
+                await search.find(
+                    tx, search.question_of(Query(q=text[: search.MOST_LETTERS], place=text[:100] or None))
+                )
             for cursor in ("x", "WzAsIng", "é", "W10"):
                 with pytest.raises(BadInput, match="none of ours"):
-                    await search.find(tx, search.asked(Query()), cursor=cursor)
+                    await search.find(tx, search.question_of(Query()), cursor=cursor)
     with pytest.raises(BadInput, match="belong together"):
         Query(salary_min=5)
 
@@ -106,7 +108,7 @@ async def test_real_postings_are_found_by_each_of_their_words(tracking: Opened) 
         ]:  # fmt: skip
             rows, _ = await tracker.find(q, duplicates=True)
             told = {job.title for job in jobs.values() if re.search(pattern, f"{job.title} {job.text}")}
-            assert {row["title"] for row in rows} == told, q
+            assert {row.title for row in rows} == told, q
 
 
 async def test_pages_follow_each_other_without_gaps_and_plans_use_the_index(
@@ -119,9 +121,9 @@ async def test_pages_follow_each_other_without_gaps_and_plans_use_the_index(
         seen: list[object] = []
         cursor = None
         async with access.transaction() as tx:
-            everything = await search.find(tx, search.asked(question), limit=5000)
+            everything = await search.find(tx, search.question_of(question), limit=5000)
             while True:
-                page = await search.find(tx, search.asked(question), limit=97, cursor=cursor)
+                page = await search.find(tx, search.question_of(question), limit=97, cursor=cursor)
                 seen += page.ids
                 if (cursor := page.next_cursor) is None:
                     break
@@ -131,7 +133,7 @@ async def test_pages_follow_each_other_without_gaps_and_plans_use_the_index(
         Query(q="kubernetes python"), Query(), Query(q="rare7"), Query(q="engineer -python", remote=["remote"]),
         Query(company=[uuid4()]), Query(state=["closed"], seniority=["senior"]),
     ):  # fmt: skip
-        for plan in await plans_of(cell, cell.tenant_a, search.asked(question)):
+        for plan in await plans_of(cell, cell.tenant_a, search.question_of(question)):
             assert "Seq Scan" not in plan, plan
 
 

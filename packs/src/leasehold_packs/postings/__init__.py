@@ -6,7 +6,8 @@ feature = Feature(
     name="postings",
     package=__name__,
     kinds=("handlers:app",),
-    routes=("routes:routes",),
-    pages=("pages:pages",),
+    # The routes and the page of one posting come last: their address would take those of the others.
+    routes=("routes_sources:routes", "routes_runs:routes", "routes_people:routes", "routes:routes"),
+    pages=("pages_sources:pages", "pages_runs:pages", "pages_people:pages", "pages:pages"),
     commands={"postings": "commands:app"},
 )

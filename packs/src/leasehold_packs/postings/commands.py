@@ -1,12 +1,16 @@
 """``leasehold postings …``."""
 
-import asyncio
-from typing import Annotated, Any
+from functools import partial
+from typing import TYPE_CHECKING, Annotated
 from uuid import UUID
 
 import typer
 
 from leasehold import shell
+
+if TYPE_CHECKING:
+    from leasehold import Access
+    from leasehold_packs.postings.model import PreviewedPosting, Run
 
 app = typer.Typer(help="Job postings: follow boards, search, see what changed.", no_args_is_help=True)
 
@@ -29,7 +33,7 @@ async def detect(url: str, tenant: shell.TenantOption = None, json: shell.Json =
         job = await access.client.wait(made.job_id, timeout=_PATIENCE_SECONDS)
     if job.state != "succeeded":
         raise BadInput(f"the address cannot be read: {(job.error or {}).get('message') or job.state}")
-    found: dict[str, Any] = job.result
+    found = job.result
     if json:
         shell.print_json(found)
     elif not found["supported"]:
@@ -57,31 +61,30 @@ async def add(
 ) -> None:
     """Follow a board."""
     from leasehold_packs.postings import service
-    from leasehold_packs.postings.model import Options
+    from leasehold_packs.postings.model import NewSource, Options
 
     options = Options(title_include=title or [], title_exclude=exclude or [])
-    new = service.NewSource(url=url, board=board, slug=slug, base=base, company=company)
+    new = NewSource(url=url, board=board, slug=slug, base=base, company=company)
     async with shell.tenant(tenant) as access:
-        if (await access.client.gates.get(service.GATES)).rule is None:
-            await access.client.gates.set(service.GATES, **service.BREAKER)
+        await service.set_breaker(access.client)
         async with access.transaction() as tx:
-            made = await service.add_source(tx, access.tenant_id, new, options)
-    print(made["source_id"])
+            made = await service.add_source(tx, new, options)
+    print(made.source_id)
 
 
 @app.command()
 @shell.command
 async def sources(tenant: shell.TenantOption = None, json: shell.Json = False) -> None:
     """All sources with their health."""
-    from leasehold_packs.postings import service
+    from leasehold_packs.postings import store
 
     async with shell.tenant(tenant) as access, access.transaction() as tx:
-        found = await service.list_sources(tx)
+        found = await store.list_sources(tx)
     if json:
         shell.print_json(found)
     else:
         names = ["source_id", "company", "board", "open", "health", "last_ok_at", "problem"]
-        shell.print_table(names, [[one[name] for name in names] for one in found])
+        shell.print_table(names, [[getattr(one, name) for name in names] for one in found])
 
 
 @app.command()
@@ -99,15 +102,17 @@ async def run(
         raise typer.BadParameter(f"{details} is neither due nor all", param_hint="--details")
     async with shell.tenant(tenant) as access:
         async with access.transaction() as tx:
-            asked = await service.ask_run(tx, access.tenant_id, access.actor, sources=source or None, details=details)
-        ended = await _ended(access, asked.run_id)
+            made = await service.request_run(
+                tx, access.actor, sources=source or None, details="all" if details == "all" else "due"
+            )
+        ended = await _ended(access, made.run_id)
     if json:
         shell.print_json(ended)
     else:
-        for one in ended["sources"]:
-            told = ", ".join(f"{n} {name}" for name, n in one["counts"].items() if n) or one["problem"]
-            shell.say(f"{one['company']} ({one['board']}): {one['state']}, {told}")
-    if ended["state"] != "succeeded":
+        for one in ended.sources:
+            found = ", ".join(f"{n} {name}" for name, n in one.counts.items() if n) or one.problem
+            shell.say(f"{one.company} ({one.board}): {one.state}, {found}")
+    if ended.state != "succeeded":
         raise typer.Exit(1)
 
 
@@ -115,28 +120,25 @@ async def run(
 @shell.command
 async def cancel(run_id: UUID, tenant: shell.TenantOption = None) -> None:
     """Abort a run."""
-    from leasehold_packs.postings import service
+    from leasehold_packs.postings import store_runs
 
     async with shell.tenant(tenant) as access:
-        async with access.transaction() as tx:
-            flow_id = await service.stop_run(tx, run_id, "canceled")
-        if flow_id:
-            await access.client.flows.cancel(flow_id, "the run was canceled")
+        await store_runs.RUNS.cancel(access, run_id)
 
 
 @app.command()
 @shell.command
 async def runs(tenant: shell.TenantOption = None, json: shell.Json = False) -> None:
     """The newest runs first."""
-    from leasehold_packs.postings import service
+    from leasehold_packs.postings import store_runs
 
     async with shell.tenant(tenant) as access, access.transaction() as tx:
-        found = await service.list_runs(tx)
+        found = await store_runs.list_runs(tx)
     if json:
         shell.print_json(found)
     else:
         names = ["run_id", "state", "sources", "created_at", "finished_at"]
-        shell.print_table(names, [[one[name] for name in names] for one in found])
+        shell.print_table(names, [[getattr(one, name) for name in names] for one in found])
 
 
 @app.command()
@@ -150,8 +152,8 @@ async def closings(
     from leasehold_packs.postings import service
 
     async with shell.tenant(tenant) as access, access.transaction() as tx:
-        told = await service.decide(tx, access.tenant_id, source, close=close)
-    shell.say(f"{told['closed']} closed")
+        decided = await service.decide_closings(tx, source, close=close)
+    shell.say(f"{decided.closed} closed")
 
 
 @app.command()
@@ -165,12 +167,12 @@ async def search(
 ) -> None:
     """Search postings that are open."""
     from leasehold_packs.postings import search as searching
-    from leasehold_packs.postings import service
+    from leasehold_packs.postings import store_postings
 
     async with shell.tenant(tenant) as access, access.transaction() as tx:
-        question = searching.asked(searching.Query(q=q or None))
+        question = searching.question_of(searching.Query(q=q or None))
         found = await searching.find(tx, question, limit=limit, exact=exact)
-        postings = await service.read_postings(tx, found.ids)
+        postings = await store_postings.list_postings(tx, found.ids)
     if found.corrected is not None:
         shell.say(f"showing results for {found.corrected}; --exact searches for {q}")
     if found.alike:
@@ -178,7 +180,7 @@ async def search(
     if json:
         shell.print_json(postings)
     else:
-        rows = [[one["posting_id"], one["company"], one["title"], " | ".join(one["locations"])] for one in postings]
+        rows = [[one.posting_id, one.company, one.title, " | ".join(one.locations)] for one in postings]
         shell.print_table(["posting", "company", "title", "places"], rows)
 
 
@@ -190,28 +192,31 @@ async def trends(
     json: shell.Json = False,
 ) -> None:
     """Hiring by the week, of all companies: opened, closed, changed, and open in the end."""
-    from leasehold_packs.postings import trends as hiring
+    from leasehold_packs.postings import store_postings
 
     async with shell.tenant(tenant) as access, access.transaction() as tx:
-        told = await hiring.weeks(tx, weeks=weeks)
+        found = await store_postings.hiring_by_week(tx, weeks=weeks)
     if json:
-        shell.print_json(told)
+        shell.print_json(found)
     else:
-        shell.print_table(["week", "opened", "closed", "changed", "open"], [list(one.values()) for one in told])
+        shell.print_table(
+            ["week", "opened", "closed", "changed", "open"],
+            [[one.week, one.opened, one.closed, one.changed, one.open] for one in found],
+        )
 
 
 @app.command()
 @shell.command
 async def ghosts(tenant: shell.TenantOption = None, json: shell.Json = False) -> None:
     """Open postings that may be there for show alone, and why."""
-    from leasehold_packs.postings import trends as hiring
+    from leasehold_packs.postings import store_postings
 
     async with shell.tenant(tenant) as access, access.transaction() as tx:
-        told = await hiring.ghosts(tx)
+        found = await store_postings.list_ghosts(tx)
     if json:
-        shell.print_json(told)
+        shell.print_json(found)
     else:
-        rows = [[one["company"], one["title"], one["open_days"], " ".join(one["signals"])] for one in told]
+        rows = [[one.company, one.title, one.open_days, " ".join(one.signals)] for one in found]
         shell.print_table(["company", "title", "days", "signals"], rows)
 
 
@@ -219,10 +224,10 @@ async def ghosts(tenant: shell.TenantOption = None, json: shell.Json = False) ->
 @shell.command
 async def show(posting_id: UUID, tenant: shell.TenantOption = None) -> None:
     """All about one posting, as JSON: its text, what became of it, where else it is listed."""
-    from leasehold_packs.postings import service
+    from leasehold_packs.postings import store_postings
 
     async with shell.tenant(tenant) as access, access.transaction() as tx:
-        shell.print_json(await service.get_posting(tx, posting_id))
+        shell.print_json(await store_postings.get_posting(tx, posting_id))
 
 
 @app.command()
@@ -231,14 +236,14 @@ async def export(
     form: Annotated[str, typer.Option("--format", help="csv or json.")] = "csv", tenant: shell.TenantOption = None
 ) -> None:
     """Print all postings that are open."""
-    from leasehold_packs.postings import report, service
+    from leasehold_packs.postings import report, store_postings
     from leasehold_packs.postings import search as searching
 
     if form not in ("csv", "json"):
         raise typer.BadParameter(f"{form} is neither csv nor json", param_hint="--format")
     async with shell.tenant(tenant) as access, access.transaction() as tx:
-        found = await searching.find(tx, searching.asked(searching.Query()), limit=10_000)
-        postings = await service.read_postings(tx, found.ids)
+        found = await searching.find(tx, searching.question_of(searching.Query()), limit=10_000)
+        postings = await store_postings.list_postings(tx, found.ids)
     if form == "csv":
         print(report.as_csv(postings), end="")
     else:
@@ -266,16 +271,15 @@ async def demo(
         await demonstration.run(access, rounds=rounds, port=port, tell=shell.say)
 
 
-async def _ended(access: Any, run_id: UUID) -> dict[str, Any]:
-    from leasehold_packs.postings import service
+async def _ended(access: "Access", run_id: UUID) -> "Run":
+    from leasehold_packs.postings import store_runs
+    from leasehold_packs.postings.stream import snapshot
+    from leasehold_packs.runs.snapshot import wait
 
-    while True:
-        async with access.transaction() as tx:
-            now = await service.get_run(tx, run_id)
-        if now["state"] != "running":
-            return now
-        await asyncio.sleep(_POLL_SECONDS)
+    await wait(partial(snapshot, access, run_id), every_s=_POLL_SECONDS)
+    async with access.transaction() as tx:
+        return await store_runs.get_run(tx, run_id)
 
 
-def _preview(one: dict[str, Any]) -> list[str]:
+def _preview(one: "PreviewedPosting") -> list[str]:
     return [one["title"], " | ".join(one["locations"]), one["remote"] or ""]

@@ -5,13 +5,17 @@ import json
 import random
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from functools import partial
 from html import escape
-from typing import Any
+from typing import TypedDict
 from uuid import UUID
 
+from leasehold import Access
 from leasehold.errors import Conflict
-from leasehold_packs.postings import search, service
-from leasehold_packs.postings.model import Options
+from leasehold_packs.postings import search, service, store, store_postings, store_runs
+from leasehold_packs.postings.model import NewSource, Options, Run
+from leasehold_packs.postings.stream import snapshot
+from leasehold_packs.runs.snapshot import wait
 
 SLUG = "made-up"
 _POLL_SECONDS = 0.2
@@ -26,12 +30,24 @@ _DUTIES = (
 )
 
 
+class MadeJob(TypedDict):
+    """A posting as Greenhouse lists it."""
+
+    id: int
+    internal_job_id: int
+    title: str
+    absolute_url: str
+    location: dict[str, str]
+    updated_at: str
+    content: str
+
+
 class MadeBoard:
     """A board in the shape of Greenhouse; the same seed makes the same postings."""
 
     def __init__(self, *, postings: int = 60, seed: int = 1) -> None:
         self._dice = random.Random(seed)
-        self.jobs: dict[int, dict[str, Any]] = {}
+        self.jobs: dict[int, MadeJob] = {}
         for _ in range(postings):
             self.hire()
 
@@ -88,7 +104,7 @@ async def serving(board: MadeBoard, port: int) -> AsyncIterator[int]:
         yield server.sockets[0].getsockname()[1]
 
 
-async def run(access: Any, *, rounds: int, port: int, tell: Callable[[str], None]) -> None:
+async def run(access: Access, *, rounds: int, port: int, tell: Callable[[str], None]) -> None:
     """Follow the board for so many runs."""
     board = MadeBoard()
     async with serving(board, port) as at:
@@ -96,37 +112,31 @@ async def run(access: Any, *, rounds: int, port: int, tell: Callable[[str], None
         for number in range(rounds):
             if number:
                 tell(board.change())
-            tell(f"run {number + 1}: {_said(await _run(access, source_id))}")
+            tell(f"run {number + 1}: {_summary(await _run(access, source_id))}")
         async with access.transaction() as tx:
-            found = await search.find(tx, search.asked(search.Query(q="kuberntes")), limit=5)
-            postings = await service.read_postings(tx, found.ids)
-        tell(f"search for kuberntes, shown for {found.corrected}: {', '.join(one['title'] for one in postings)}")
+            found = await search.find(tx, search.question_of(search.Query(q="kuberntes")), limit=5)
+            postings = await store_postings.list_postings(tx, found.ids)
+        tell(f"search for kuberntes, shown for {found.corrected}: {', '.join(one.title for one in postings)}")
 
 
-async def _source(access: Any, port: int) -> UUID:
-    new = service.NewSource(board="greenhouse", slug=SLUG, base=f"http://127.0.0.1:{port}", company="Made-up Ltd")
+async def _source(access: Access, port: int) -> UUID:
+    new = NewSource(board="greenhouse", slug=SLUG, base=f"http://127.0.0.1:{port}", company="Made-up Ltd")
     try:
         async with access.transaction() as tx:
-            made: UUID = (await service.add_source(tx, access.tenant_id, new, Options()))["source_id"]
-            return made
+            return (await service.add_source(tx, new, Options())).source_id
     except Conflict:
         async with access.transaction() as tx:
-            return next(
-                UUID(str(one["source_id"])) for one in await service.list_sources(tx) if one["base"] == new.base
-            )
+            return next(one.source_id for one in await store.list_sources(tx) if one.base == new.base)
 
 
-async def _run(access: Any, source_id: UUID) -> dict[str, Any]:
+async def _run(access: Access, source_id: UUID) -> Run:
     async with access.transaction() as tx:
-        asked = await service.ask_run(tx, access.tenant_id, access.actor, sources=[source_id])
-    while True:
-        async with access.transaction() as tx:
-            now = await service.get_run(tx, asked.run_id)
-        if now["state"] != "running":
-            return now
-        await asyncio.sleep(_POLL_SECONDS)
+        made = await service.request_run(tx, access.actor, sources=[source_id])
+    await wait(partial(snapshot, access, made.run_id), every_s=_POLL_SECONDS)
+    async with access.transaction() as tx:
+        return await store_runs.get_run(tx, made.run_id)
 
 
-def _said(ended: dict[str, Any]) -> str:
-    problems = [one["problem"] for one in ended["sources"] if one["problem"]]
-    return ", ".join(f"{n} {name}" for name, n in ended["counts"].items() if n) or "; ".join(problems) or ended["state"]
+def _summary(run: Run) -> str:
+    problems = [one.problem for one in run.sources if one.problem]
+    return ", ".join(f"{n} {name}" for name, n in run.counts.items() if n) or "; ".join(problems) or run.state

@@ -1,7 +1,6 @@
 """An address that somebody has pasted: which board it belongs to, and a look at what that lists."""
 
 from collections.abc import Awaitable, Callable
-from typing import Any
 from urllib.parse import urlsplit
 
 from leasehold import Fail
@@ -9,14 +8,14 @@ from leasehold_packs.postings.boards import (
     BOARDS,
     PAGE,
     Address,
-    Listing,
     Request,
     Unreadable,
     Unsupported,
     find,
     recognise,
 )
-from leasehold_packs.postings.posting import facts_of, merged
+from leasehold_packs.postings.model import DetectedBoard, PreviewedPosting, UnsupportedBoard
+from leasehold_packs.postings.posting import Posting, facts_of, merged
 from leasehold_packs.webfacts.decode import decode
 
 #: Postings that a preview shows.
@@ -25,7 +24,7 @@ Ask = Callable[[Request], Awaitable[bytes]]
 _SUPPORTED = ", ".join(sorted(BOARDS.keys() - {PAGE}))
 
 
-async def detect(ask: Ask, url: str) -> dict[str, Any]:
+async def detect(ask: Ask, url: str) -> DetectedBoard | UnsupportedBoard:
     """The source behind an address and its first postings. A board that is known and not read is said to be so."""
     found = recognise(url)
     if found is None:
@@ -38,17 +37,28 @@ async def detect(ask: Ask, url: str) -> dict[str, Any]:
         listing = board.read_list(await ask(board.list_request(found, 0)), found, 0)
     except Unreadable as problem:
         raise Fail(f"{found.board} board {found.slug or found.base}: {problem}") from None
-    return {"supported": True, "board": found.board, "slug": found.slug, "base": found.base} | _preview(listing, url)
-
-
-def _preview(listing: Listing, url: str) -> dict[str, Any]:
     postings = merged(listing.postings)
-    shown = ("title", "locations", "remote", "seniority", "salary", "url")
     return {
+        "supported": True,
+        "board": found.board,
+        "slug": found.slug,
+        "base": found.base,
         "company": listing.company or _name(url),
         "listed": len(postings),
         "more": listing.more,
-        "postings": [{name: facts[name] for name in shown} for facts in map(facts_of, postings[:SHOWN])],
+        "postings": [_preview(one) for one in postings[:SHOWN]],
+    }
+
+
+def _preview(posting: Posting) -> PreviewedPosting:
+    facts = facts_of(posting)
+    return {
+        "title": facts.title,
+        "locations": facts.locations,
+        "remote": facts.remote,
+        "seniority": facts.seniority,
+        "salary": facts.salary,
+        "url": facts.url,
     }
 
 

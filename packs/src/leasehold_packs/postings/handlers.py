@@ -5,23 +5,30 @@ source → postings.finish. Beside runs: postings.detect, for an address that so
 """
 
 import asyncio
-import json
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime
-from decimal import Decimal
 from functools import partial
-from typing import Any
+from typing import Literal
 from urllib.parse import urlsplit
 from uuid import UUID
 
 from leasehold import AttemptTransaction, Cancel, Context, Fail, Flow, Leasehold, Retry, Step, Transaction, group, step
 from leasehold.errors import FetchError
-from leasehold_packs.postings import reconcile, run_summary
+from leasehold_packs.postings import reconcile, store_runs
 from leasehold_packs.postings.boards import BOARDS, Address, Request, Unreadable
 from leasehold_packs.postings.detect_board import detect as detect_source
-from leasehold_packs.postings.model import Options, gap_seconds
-from leasehold_packs.postings.pay import Salary
-from leasehold_packs.postings.posting import Posting, digest_of, facts_of, merged
+from leasehold_packs.postings.model import (
+    Counts,
+    DetectedBoard,
+    ItemState,
+    Options,
+    RunFinished,
+    UnsupportedBoard,
+    gap_seconds,
+)
+from leasehold_packs.postings.posting import Facts, Posting, digest_of, facts_of, merged
+from leasehold_packs.postings.store_runs import Item, RunningSource
 from leasehold_packs.webfacts.page_change import facts_digest
 from leasehold_packs.webfacts.robots_age import fresh_enough
 
@@ -68,70 +75,45 @@ class Pasted:
     url: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
-    """A source as its requests need it."""
-
-    run_id: UUID
-    source_id: UUID
-    address: Address
-    host: str
-    options: Options
-    details: str
-    begun_at: datetime  # when its run began: a robots.txt from before is read again
-
-    @classmethod
-    async def load(cls, tx: Transaction, run_id: UUID, source_id: UUID) -> "Source":
-        row = await tx.fetchrow(
-            "select s.board, s.slug, s.base, s.host, s.options, r.details, r.created_at"
-            " from leasehold_postings.run r join leasehold_postings.run_source using (run_id)"
-            " join leasehold_postings.source s using (source_id)"
-            " where run_id = $1 and source_id = $2 and r.state = 'running'",
-            run_id, source_id,
-        )  # fmt: skip
-        if row is None:
-            raise Cancel("the run is over")
-        return cls(
-            run_id=run_id,
-            source_id=source_id,
-            address=Address(board=row["board"], slug=row["slug"], base=row["base"]),
-            host=row["host"],
-            options=Options(**json.loads(row["options"])),
-            details=row["details"],
-            begun_at=row["created_at"],
-        )
-
-
 def run_flow(run_id: UUID, sources: list[tuple[UUID, str]]) -> Flow:
     """The steps of a run over sources and their hosts. What fails at one source keeps no other from its end."""
     flow = Flow("postings")
     ends = []
     for source_id, host in sources:
         order = {"run_id": str(run_id), "source_id": str(source_id)}
-        begun = flow.include(asking("postings.list", order | {"page": 0}, host, name=f"list {source_id}"))
-        ends.append(
-            flow.add(
-                "postings.settle", order, name=f"settle {source_id}", after=begun, on_failure="continue", queue=QUEUE
-            )
-        )
+        listed = flow.include(request_step("postings.list", order | {"page": 0}, host, name=f"list {source_id}"))
+        name = f"settle {source_id}"
+        ends.append(flow.add("postings.settle", order, name=name, after=listed, on_failure="continue", queue=QUEUE))
     flow.add("postings.finish", {"run_id": str(run_id)}, name="finish", after=ends, on_failure="continue", queue=QUEUE)
     return flow
 
 
-def asking(kind: str, order: dict[str, Any], host: str, **options: Any) -> Step:
+def request_step(
+    kind: str,
+    order: Mapping[str, object],
+    host: str,
+    *,
+    name: str | None = None,
+    on_failure: Literal["fail", "continue"] = "fail",
+) -> Step:
     """A step that asks a host: in line with all others that do, with a gap, and behind its breaker."""
     gap = gap_seconds()
-    line: dict[str, Any] = {
-        "group": f"postings {host}",
-        "group_gap_s": gap,
-        "gate": f"postings:{host}",
-        "retry_base_s": 5 * gap,
-    }
-    return step(kind, order, queue=QUEUE, max_attempts=TRIES, **line, **options)
+    return step(
+        kind,
+        order,
+        name=name,
+        on_failure=on_failure,
+        queue=QUEUE,
+        max_attempts=TRIES,
+        group=f"postings {host}",
+        group_gap_s=gap,
+        gate=f"postings:{host}",
+        retry_base_s=5 * gap,
+    )
 
 
 @app.handler("postings.detect", queue=QUEUE, attempts=TRIES, timeout=120)
-async def detect(ctx: Context, order: Pasted) -> dict[str, Any]:
+async def detect(ctx: Context, order: Pasted) -> DetectedBoard | UnsupportedBoard:
     """Which board an address belongs to, and what it lists; nothing is kept."""
     since = await fresh_enough(ctx)
     return await detect_source(lambda request: ask(ctx, request, since=since), order.url)
@@ -141,67 +123,63 @@ async def detect(ctx: Context, order: Pasted) -> dict[str, Any]:
 async def list_page(ctx: Context, order: ListPage) -> int:
     """One page of a list. The next page, and the details that are wanted, become steps as this one ends."""
     async with ctx.transaction() as tx:
-        source = await Source.load(tx, order.run_id, order.source_id)
+        source = await _running_source(tx, order.run_id, order.source_id)
     board = BOARDS[source.address.board]
     try:
-        body = await ask(ctx, board.list_request(source.address, order.page), since=source.begun_at)
+        body = await ask(ctx, board.list_request(source.address, order.page), since=source.created_at)
         read = await asyncio.to_thread(_read, body, source.address, order.page)
     except (FetchError, Unreadable, Retry, Fail) as problem:
         await _note_problem(ctx, source, str(problem))
         raise
     async with ctx.transaction() as tx:
-        await _write_list(tx, ctx.tenant_id, source, read, order.page)
-        said = f"page {order.page + 1} lists {len(read.told)} postings"
-        await run_summary.write(tx, ctx.tenant_id, order.run_id, order.source_id, "list", said)
-        return await tx.complete(len(read.told))
+        await _write_list(tx, source, read, order.page)
+        words = f"page {order.page + 1} lists {len(read.postings)} postings"
+        await store_runs.write_line(tx, order.run_id, order.source_id, "list", words)
+        return await tx.complete(len(read.postings))
 
 
 @app.handler("postings.detail", queue=QUEUE, attempts=TRIES, timeout=_TIMEOUT_S)
 async def detail(ctx: Context, order: Detail) -> None:
     """The text of one posting. One that cannot be had is left as it was known before."""
     async with ctx.transaction() as tx:
-        source = await Source.load(tx, order.run_id, order.source_id)
-        listed = await tx.fetchval(
-            "select listed from leasehold_postings.run_item where run_id = $1 and source_id = $2 and external_id = $3",
-            order.run_id, order.source_id, order.external_id,
-        )  # fmt: skip
-    if listed is None:
+        source = await _running_source(tx, order.run_id, order.source_id)
+        posting = await store_runs.get_listed(tx, source, order.external_id)
+    if posting is None:
         return
-    board, posting = BOARDS[source.address.board], posting_from(json.loads(listed))
+    board = BOARDS[source.address.board]
     try:
-        body = await ask(ctx, board.detail_request(source.address, posting), since=source.begun_at)
+        body = await ask(ctx, board.detail_request(source.address, posting), since=source.created_at)
         whole = board.read_detail(body, source.address, posting)
     except (FetchError, Unreadable, Retry, Fail) as problem:
-        said = ctx.told(f"{order.external_id}: {problem}")[:500]
+        words = ctx.told(f"{order.external_id}: {problem}")[:500]
         async with ctx.transaction() as tx:
-            await run_summary.write(tx, ctx.tenant_id, order.run_id, order.source_id, "detail", said, level="warning")
+            await store_runs.write_line(tx, order.run_id, order.source_id, "detail", words, level="warning")
             if _will_not_pass(problem) or ctx.attempt >= ctx.max_attempts:
-                await _write_detail(tx, source, order.external_id, None, said)
+                await _write_detail(tx, source, order.external_id, None, words)
         raise
     async with ctx.transaction() as tx:
-        await _write_detail(tx, source, order.external_id, posting.with_detail(whole), None)
-        await run_summary.write(
-            tx, ctx.tenant_id, order.run_id, order.source_id, "detail", f"{order.external_id} is read"
-        )
+        await _write_detail(tx, source, order.external_id, facts_of(posting.with_detail(whole)), None)
+        words = f"{order.external_id} is read"
+        await store_runs.write_line(tx, order.run_id, order.source_id, "detail", words)
         await tx.complete(None)
 
 
 @app.handler("postings.settle", queue=QUEUE, attempts=5, timeout=1800)
-async def settle(ctx: Context, order: Settle) -> dict[str, int]:
+async def settle(ctx: Context, order: Settle) -> Counts:
     """Compare what a source lists with what is known, and write what became of each posting."""
     async with ctx.transaction() as tx:
-        counts = await reconcile.settle(tx, ctx.tenant_id, order.run_id, order.source_id)
-        said = ", ".join(f"{n} {name}" for name, n in counts.items() if n) or "nothing could be said"
-        await run_summary.write(tx, ctx.tenant_id, order.run_id, order.source_id, "settle", said)
+        counts = await reconcile.settle(tx, order.run_id, order.source_id)
+        words = ", ".join(f"{n} {name}" for name, n in counts.items() if n) or "nothing could be said"
+        await store_runs.write_line(tx, order.run_id, order.source_id, "settle", words)
         return await tx.complete(counts)
 
 
 @app.handler("postings.finish", queue=QUEUE, attempts=5, timeout=600)
-async def finish(ctx: Context, order: Run) -> dict[str, Any]:
+async def finish(ctx: Context, order: Run) -> RunFinished:
     async with ctx.transaction() as tx:
-        ended = await reconcile.finish(tx, order.run_id)
-        await run_summary.write(tx, ctx.tenant_id, order.run_id, None, "finish", f"the run has {ended['state']}")
-        return await tx.complete(ended)
+        finished = await reconcile.finish(tx, order.run_id)
+        await store_runs.write_line(tx, order.run_id, None, "finish", f"the run has {finished.state}")
+        return await tx.complete(finished)
 
 
 async def ask(ctx: Context, request: Request, *, since: datetime) -> bytes:
@@ -223,17 +201,17 @@ async def ask(ctx: Context, request: Request, *, since: datetime) -> bytes:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class ListedPosting:
     """What a list says of one posting. ``facts`` are None where the list lacks the text; ``mark`` is a digest of it."""
 
     posting: Posting
-    facts: dict[str, Any] | None
+    facts: Facts | None
     mark: str
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    told: list[Told]
+    postings: list[ListedPosting]
     more: bool
 
 
@@ -241,125 +219,73 @@ def _read(body: bytes, address: Address, page: int) -> Page:
     """A page of a list with its facts; a thread's work, for it may have thousands."""
     board = BOARDS[address.board]
     listing = board.read_list(body, address, page)
-    return Page([_told(one, details=board.details) for one in merged(listing.postings)], listing.more)
+    return Page([_listed(one, details=board.details) for one in merged(listing.postings)], listing.more)
 
 
-def _told(posting: Posting, *, details: bool) -> Told:
+def _listed(posting: Posting, *, details: bool) -> ListedPosting:
     if details and posting.description is None:
-        return Told(posting, None, facts_digest({"listed": [posting.title, posting.locations, posting.mark]}))
+        mark = facts_digest({"listed": [posting.title, posting.locations, posting.mark]})
+        return ListedPosting(posting, None, mark)
     facts = facts_of(posting)
-    return Told(posting, facts, digest_of(facts))
+    return ListedPosting(posting, facts, digest_of(facts))
 
 
-async def _write_list(tx: AttemptTransaction, tenant: UUID, source: Source, read: Page, page: int) -> None:
-    seq = await tx.fetchval("select leasehold_postings.next_seq($1)", source.run_id)
-    if seq is None:
+async def _running_source(tx: Transaction, run_id: UUID, source_id: UUID) -> RunningSource:
+    source = await store_runs.get_running_source(tx, run_id, source_id)
+    if source is None:
         raise Cancel("the run is over")
-    due = await _due(tx, source, [one.posting.external_id for one in read.told])
-    rows = [_item(one, due.get(one.posting.external_id), source.options) for one in read.told]
-    await tx.execute(
-        "insert into leasehold_postings.run_item"
-        " (run_id, source_id, external_id, tenant_id, seq, state, title, list_mark, listed, facts, digest)"
-        " select $1, $2, r.external_id, $3, $4, r.state, r.title, r.list_mark, r.listed, r.facts, r.digest"
-        " from jsonb_to_recordset($5::jsonb) r(external_id text, state text, title text, list_mark text, listed jsonb,"
-        " facts jsonb, digest text)"
-        # A list that moves while it is read has one posting on two pages.
-        " on conflict (run_id, source_id, external_id) do nothing",
-        source.run_id, source.source_id, tenant, seq, json.dumps(rows),
-    )  # fmt: skip
-    more = read.more and page + 1 < _MOST_PAGES
-    await tx.execute(
-        "update leasehold_postings.run_source set pages = pages + 1, complete = $3, seq = $4, problem = null"
-        " where run_id = $1 and source_id = $2",
-        source.run_id, source.source_id, not read.more, seq,
-    )  # fmt: skip
+    return source
+
+
+async def _write_list(tx: AttemptTransaction, source: RunningSource, read: Page, page: int) -> None:
+    marks = await store_runs.list_marks(tx, source, [one.posting.external_id for one in read.postings])
+    items = [_item(one, marks.get(one.posting.external_id), source.options) for one in read.postings]
+    if not await store_runs.write_list(tx, source, items, is_last=not read.more):
+        raise Cancel("the run is over")
     order = {"run_id": str(source.run_id), "source_id": str(source.source_id)}
     steps = [
-        asking("postings.detail", order | {"external_id": row["external_id"]}, source.host, on_failure="continue")
-        for row in rows
-        if row["state"] == "pending"
+        request_step("postings.detail", order | {"external_id": item.external_id}, source.host, on_failure="continue")
+        for item in items
+        if item.state == "pending"
     ]
-    if more:
-        steps.insert(0, asking("postings.list", order | {"page": page + 1}, source.host))
+    if read.more and page + 1 < _MOST_PAGES:
+        steps.insert(0, request_step("postings.list", order | {"page": page + 1}, source.host))
     if steps:
         await tx.add(group(steps))
 
 
-def _item(told: Told, due: str | None, options: Options) -> dict[str, Any]:
-    """Its row: skipped by a filter, to be asked for, or known well enough. ``due`` is None for what is new."""
-    posting, facts = told.posting, told.facts
-    if due is None and not options.wants(posting):
+def _item(listed: ListedPosting, mark: str | None, options: Options) -> Item:
+    """Its row: skipped by a filter, to be asked for, or known well enough. ``mark`` is None for what is new."""
+    posting, facts = listed.posting, listed.facts
+    state: ItemState = "pending" if facts is None and mark != listed.mark else "ready"
+    if mark is None and not options.wants(posting):
         state, facts = "skipped", None
-    else:
-        state = "pending" if facts is None and due != told.mark else "ready"
-    return {
-        "external_id": posting.external_id,
-        "state": state,
-        "title": posting.title,
-        "list_mark": told.mark,
-        "listed": plain_posting(posting) if state == "pending" else None,
-        "facts": facts,
-        "digest": told.mark if facts else None,
-    }
-
-
-async def _due(tx: Transaction, source: Source, ids: list[str]) -> dict[str, str]:
-    """Of known postings, the mark of the list at which their text is still good; empty where it is to be read again."""
-    rows = await tx.fetch(
-        "select external_id, case when $4 or detail_at < leasehold.now() - make_interval(secs => $3)"
-        " or state = 'closed' then '' else list_mark end as mark"
-        " from leasehold_postings.posting where source_id = $1 and external_id = any($2)",
-        source.source_id, ids, source.options.detail_hours * 3600.0,
-        source.details == "all",
-    )  # fmt: skip
-    return {row["external_id"]: row["mark"] for row in rows}
+    return Item(
+        external_id=posting.external_id,
+        state=state,
+        title=posting.title,
+        list_mark=listed.mark,
+        listed=posting if state == "pending" else None,
+        facts=facts,
+        digest=listed.mark if facts else None,
+    )
 
 
 async def _write_detail(
-    tx: Transaction, source: Source, external_id: str, posting: Posting | None, problem: str | None
+    tx: Transaction, source: RunningSource, external_id: str, facts: Facts | None, problem: str | None
 ) -> None:
-    seq = await tx.fetchval("select leasehold_postings.next_seq($1)", source.run_id)
-    if seq is None:
+    digest = digest_of(facts) if facts else None
+    if not await store_runs.write_detail(tx, source, external_id, facts, digest, problem):
         raise Cancel("the run is over")
-    facts = facts_of(posting) if posting else None
-    await tx.execute(
-        "update leasehold_postings.run_item set state = $4, seq = $5, facts = $6, digest = $7, problem = $8,"
-        " listed = null where run_id = $1 and source_id = $2 and external_id = $3",
-        source.run_id, source.source_id, external_id, "ready" if facts else "error", seq,
-        json.dumps(facts) if facts else None, digest_of(facts) if facts else None, problem,
-    )  # fmt: skip
 
 
 def _will_not_pass(problem: Exception) -> bool:
     return isinstance(problem, Fail) or (isinstance(problem, FetchError) and not problem.transient)
 
 
-async def _note_problem(ctx: Context, source: Source, problem: str) -> None:
+async def _note_problem(ctx: Context, source: RunningSource, problem: str) -> None:
     """Say it in the run and its log; the run may be over meanwhile."""
-    said = ctx.told(problem)[:500]
+    words = ctx.told(problem)[:500]
     async with ctx.transaction() as tx:
-        await run_summary.write(tx, ctx.tenant_id, source.run_id, source.source_id, "list", said, level="warning")
-        if (seq := await tx.fetchval("select leasehold_postings.next_seq($1)", source.run_id)) is not None:
-            await tx.execute(
-                "update leasehold_postings.run_source set problem = $3, seq = $4 where run_id = $1 and source_id = $2",
-                source.run_id, source.source_id, said, seq,
-            )  # fmt: skip
-
-
-def plain_posting(posting: Posting) -> dict[str, Any]:
-    """A posting as JSON has it; amounts as text, to stay exact."""
-    told = asdict(posting)
-    if posting.salary:
-        told["salary"] = {
-            name: str(value) if name in ("low", "high") and value is not None else value
-            for name, value in asdict(posting.salary).items()
-        }
-    return told
-
-
-def posting_from(told: dict[str, Any]) -> Posting:
-    salary = told["salary"]
-    if salary:
-        ends = {name: None if salary[name] is None else Decimal(salary[name]) for name in ("low", "high")}
-        salary = Salary(**salary | ends)
-    return Posting(**told | {"locations": tuple(told["locations"]), "salary": salary})
+        await store_runs.write_line(tx, source.run_id, source.source_id, "list", words, level="warning")
+        await store_runs.note_problem(tx, source, words)

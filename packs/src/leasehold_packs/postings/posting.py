@@ -1,9 +1,10 @@
 """A posting as a board tells it, and the facts by which one is compared with what it was before."""
 
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
-from typing import Any
+from decimal import Decimal
+from typing import TypeAlias
 
 from leasehold_packs.postings import normalize, pay
 from leasehold_packs.postings.html_text import web_address
@@ -49,36 +50,72 @@ class Posting:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PublishedSalary:
+    """A salary as it was published; amounts are text, to stay exact."""
+
+    min: str | None
+    max: str | None
+    currency: str | None
+    interval: str | None
+    text: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facts:
+    """The facts that count, and beside them what was published."""
+
+    title: str
+    locations: list[str]
+    remote: str | None
+    employment: str | None
+    employment_text: str | None
+    seniority: str | None
+    level_text: str | None
+    department: str | None
+    requisition: str | None
+    salary: PublishedSalary | None
+    amounts: list[str]
+    posted_at: str | None
+    valid_through: str | None
+    language: str | None
+    url: str
+    description: str
+
+
+#: By field: what it was and is, the share of a text that was rewritten, or the posting that this one repeats.
+FieldChanges: TypeAlias = dict[str, object]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Difference:
     """What is other than before, by field; ``minor`` if it is a few words of the description alone."""
 
-    fields: dict[str, Any]
+    fields: FieldChanges
     minor: bool
 
 
-def facts_of(posting: Posting) -> dict[str, Any]:
-    """The facts that count, and beside them what was published; plain JSON."""
+def facts_of(posting: Posting) -> Facts:
     text = posting.description or ""
     words = _words(text)
     salary = posting.salary or pay.of_text(words)
-    return {
-        "title": posting.title,
-        "locations": sorted(set(posting.locations)),
-        "remote": normalize.remote_of(posting.remote, " ".join(posting.locations), posting.title),
-        "employment": normalize.employment_of(posting.employment),
-        "employment_text": posting.employment,
-        "seniority": normalize.seniority_of(posting.title, posting.level),
-        "level_text": posting.level,
-        "department": posting.department,
-        "requisition": posting.requisition,
-        "salary": _salary(salary),
-        "amounts": pay.amounts(words),
-        "posted_at": posting.posted_at,
-        "valid_through": posting.valid_through,
-        "language": posting.language,
-        "url": posting.url,
-        "description": text,
-    }
+    return Facts(
+        title=posting.title,
+        locations=sorted(set(posting.locations)),
+        remote=normalize.remote_of(posting.remote, " ".join(posting.locations), posting.title),
+        employment=normalize.employment_of(posting.employment),
+        employment_text=posting.employment,
+        seniority=normalize.seniority_of(posting.title, posting.level),
+        level_text=posting.level,
+        department=posting.department,
+        requisition=posting.requisition,
+        salary=_salary(salary),
+        amounts=pay.amounts(words),
+        posted_at=posting.posted_at,
+        valid_through=posting.valid_through,
+        language=posting.language,
+        url=posting.url,
+        description=text,
+    )
 
 
 #: What decides whether a posting has changed. Addresses, dates and marks of boards change without a reader seeing it.
@@ -95,22 +132,26 @@ COUNTED = (
 )
 
 
-def digest_of(facts: dict[str, Any]) -> str:
+def digest_of(facts: Facts) -> str:
     """SHA-256 of the canonical JSON (RFC 8785) of the facts that count."""
-    counted = {name: facts.get(name) for name in COUNTED}
-    return facts_digest(counted | {"description": _words(facts["description"]), "extractor": EXTRACTOR})
+    counted = {name: _plain(getattr(facts, name)) for name in COUNTED}
+    return facts_digest(counted | {"description": _words(facts.description), "extractor": EXTRACTOR})
 
 
-def compare(before: dict[str, Any], after: dict[str, Any]) -> Difference:
-    fields: dict[str, Any] = {
-        name: [before.get(name), after.get(name)]
+def compare(before: Facts, after: Facts) -> Difference:
+    fields: FieldChanges = {
+        name: [_plain(getattr(before, name)), _plain(getattr(after, name))]
         for name in COUNTED
-        if name != "description" and before.get(name) != after.get(name)
+        if name != "description" and getattr(before, name) != getattr(after, name)
     }
-    share = _reworded(before["description"], after["description"])
+    share = _reworded(before.description, after.description)
     if share:
         fields["description"] = {"share": round(share, 4)}
     return Difference(fields=fields, minor=fields.keys() <= {"description"} and share < MATERIAL)
+
+
+def _plain(value: object) -> object:
+    return asdict(value) if isinstance(value, PublishedSalary) else value
 
 
 def merged(postings: list[Posting]) -> list[Posting]:
@@ -133,19 +174,19 @@ def moment(text: str | None) -> datetime | None:
     return found if found.tzinfo else None
 
 
-def _salary(salary: Salary | None) -> dict[str, Any] | None:
+def _salary(salary: Salary | None) -> PublishedSalary | None:
     if salary is None:
         return None
-    return {
-        "min": _number(salary.low),
-        "max": _number(salary.high),
-        "currency": salary.currency,
-        "interval": salary.interval,
-        "text": salary.text,
-    }
+    return PublishedSalary(
+        min=_number(salary.low),
+        max=_number(salary.high),
+        currency=salary.currency,
+        interval=salary.interval,
+        text=salary.text,
+    )
 
 
-def _number(value: Any) -> str | None:
+def _number(value: Decimal | None) -> str | None:
     return None if value is None else format(value.normalize(), "f")
 
 

@@ -1,10 +1,11 @@
 """Postings for other programs: CSV and JSON, and an Atom feed of what a saved search was told of."""
 
+from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
 from leasehold import csv_line
+from leasehold_packs.postings.model_postings import Match, PostingSummary, SavedSearch
 
 COLUMNS = (
     "posting_id", "company", "title", "state", "locations", "remote", "employment", "seniority", "department",
@@ -12,33 +13,37 @@ COLUMNS = (
 )  # fmt: skip
 
 
-def as_csv(postings: list[dict[str, Any]]) -> str:
+def as_csv(postings: Sequence[PostingSummary]) -> str:
     """One line for each posting."""
-    lines = [csv_line(COLUMNS)]
-    for one in postings:
-        shown = one | {"locations": " | ".join(one["locations"]), "salary": (one["salary"] or {}).get("text")}
-        lines.append(csv_line(shown[name] for name in COLUMNS))
-    return "".join(lines)
+    return csv_line(COLUMNS) + "".join(csv_line(_cell(one, name) for name in COLUMNS) for one in postings)
 
 
-def as_atom(search: dict[str, Any], matches: list[dict[str, Any]], *, address: str) -> str:
+def _cell(posting: PostingSummary, name: str) -> object:
+    if name == "locations":
+        return " | ".join(posting.locations)
+    if name == "salary":
+        return posting.salary.text if posting.salary else None
+    return getattr(posting, name)
+
+
+def as_atom(search: SavedSearch, matches: Sequence[Match], *, address: str) -> str:
     """RFC 4287; an entry for each time that a posting was told of."""
-    newest: datetime = matches[0]["at"] if matches else search["created_at"]
+    newest: datetime = matches[0].at if matches else search.created_at
     entries = "".join(_entry(one) for one in matches)
     return (
         '<?xml version="1.0" encoding="utf-8"?>\n<feed xmlns="http://www.w3.org/2005/Atom">'
-        f"<id>urn:uuid:{search['search_id']}</id><title>{_text(search['name'])}</title>"
+        f"<id>urn:uuid:{search.search_id}</id><title>{_text(search.name)}</title>"
         f"<updated>{newest.isoformat()}</updated><author><name>Leasehold</name></author>"
         f'<link rel="self" href={quoteattr(address)}/>{entries}</feed>\n'
     )
 
 
-def _entry(match: dict[str, Any]) -> str:
-    title = f"{match['title']} at {match['company']}"
+def _entry(match: Match) -> str:
+    title = f"{match.title} at {match.company}"
     return (
-        f"<entry><id>urn:uuid:{match['posting_id']}#{match['at'].isoformat()}</id><title>{_text(title)}</title>"
-        f"<updated>{match['at'].isoformat()}</updated><link href={quoteattr(_clean(match['url']))}/>"
-        f"<category term={quoteattr(match['kind'])}/><summary>{_text(match['place'])}</summary></entry>"
+        f"<entry><id>urn:uuid:{match.posting_id}#{match.at.isoformat()}</id><title>{_text(title)}</title>"
+        f"<updated>{match.at.isoformat()}</updated><link href={quoteattr(_clean(match.url))}/>"
+        f"<category term={quoteattr(match.kind)}/><summary>{_text(match.place)}</summary></entry>"
     )
 
 

@@ -3,7 +3,8 @@
 import json
 import re
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Annotated, Any, Literal
 from uuid import UUID
@@ -13,7 +14,9 @@ from pydantic.dataclasses import dataclass as checked
 
 from leasehold import Transaction
 from leasehold.errors import BadInput
+from leasehold_packs.postings.model_postings import Preference
 from leasehold_packs.postings.spelling import WORD, nearest
+from leasehold_packs.rows.values import adapter
 
 MOST_LETTERS = 500
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
@@ -66,69 +69,115 @@ class Found:
     alike: bool = False
 
 
-def asked(query: Query, *, only: list[UUID] | None = None, preference: dict[str, Any] | None = None) -> dict[str, Any]:
-    """The question as SQL takes it."""
-    states = query.state or ["open", "suspect"]
-    told: dict[str, Any] = {
-        "q": _UNSTORABLE.sub(" ", query.q)[:MOST_LETTERS] if query.q and query.q.strip() else None,
-        "company_id": [str(one) for one in query.company] or None,
-        "source_id": [str(one) for one in query.source] or None,
-        "posting_id": None if only is None else [str(one) for one in only],
-        "remote": query.remote or None,
-        "seniority": query.seniority or None,
-        "employment": query.employment or None,
-        "state": states if query.as_of is None else None,
-        "place": _UNSTORABLE.sub(" ", query.place) if query.place else None,
-        "salary_min": query.salary_min,
-        "currency": query.currency,
-        "since": query.since.isoformat() if query.since else None,
-        "as_of": query.as_of.isoformat() if query.as_of else None,
-        "duplicates": query.duplicates or None,
-    }
-    return {name: value for name, value in (told | (preference or {})).items() if value is not None}
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """The question as SQL takes it; what is None does not matter."""
+
+    q: str | None = None
+    company_id: list[UUID] | None = None
+    source_id: list[UUID] | None = None
+    posting_id: list[UUID] | None = None
+    remote: list[Remote] | None = None
+    seniority: list[Level] | None = None
+    employment: list[Employment] | None = None
+    state: list[State] | None = None
+    place: str | None = None
+    salary_min: float | None = None
+    currency: str | None = None
+    since: datetime | None = None
+    as_of: datetime | None = None
+    duplicates: bool | None = None
+    title_include: list[str] | None = None  # patterns
+    title_exclude: list[str] | None = None
+
+    def as_json(self) -> str:
+        return adapter(Question).dump_json(self, exclude_none=True).decode()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FacetChoice:
+    """A further choice, and how many answers it would leave."""
+
+    value: str
+    n: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facets:
+    """How many postings answer, at least, and how many of them each further choice would leave."""
+
+    total: int = 0
+    at_least: bool = False
+    facets: dict[str, list[FacetChoice]] = field(default_factory=dict)
+
+
+def question_of(query: Query, *, only: list[UUID] | None = None, preference: Preference | None = None) -> Question:
+    wanted = preference or Preference()
+    companies = wanted.companies if wanted.companies is not None else query.company or None
+    return Question(
+        q=_UNSTORABLE.sub(" ", query.q)[:MOST_LETTERS] if query.q and query.q.strip() else None,
+        company_id=companies,
+        source_id=query.source or None,
+        posting_id=only,
+        remote=query.remote or None,
+        seniority=query.seniority or None,
+        employment=query.employment or None,
+        state=(query.state or ["open", "suspect"]) if query.as_of is None else None,
+        place=_UNSTORABLE.sub(" ", query.place) if query.place else None,
+        salary_min=query.salary_min,
+        currency=query.currency,
+        since=query.since,
+        as_of=query.as_of,
+        duplicates=query.duplicates or None,
+        title_include=_patterns(wanted.title_include),
+        title_exclude=_patterns(wanted.title_exclude),
+    )
+
+
+def _patterns(words: list[str]) -> list[str] | None:
+    """Whole words, whatever letters they have."""
+    return [rf"\m{re.escape(word)}\M" for word in words] or None
 
 
 async def find(
-    tx: Transaction, question: dict[str, Any], *, limit: int = 50, cursor: str | None = None, exact: bool = False
+    tx: Transaction, question: Question, *, limit: int = 50, cursor: str | None = None, exact: bool = False
 ) -> Found:
     """The postings that answer a question. Unless ``exact``, its words are put right, and where there is no answer at
     all, titles that look like it are one.
     """
-    corrected = None if exact or "q" not in question else await correct(tx, question["q"])
+    corrected = None if exact or question.q is None else await correct(tx, question.q)
     if corrected is not None:
-        question = question | {"q": corrected}
+        question = replace(question, q=corrected)
     rows = await tx.fetch(
         "select posting_id, first, first_seen from leasehold_postings.find_postings($1, $2, $3)",
-        json.dumps(question), limit + 1, json.dumps(_place(cursor)) if cursor else None,
+        question.as_json(), limit + 1, json.dumps(_place(cursor)) if cursor else None,
     )  # fmt: skip
     if not rows and not exact and cursor is None and _may_be_alike(question):
         alike = await tx.fetch(
             "select posting_id from leasehold_postings.alike_postings($1, $2)",
-            json.dumps(question), min(limit, _MOST_ALIKE),
+            question.as_json(), min(limit, _MOST_ALIKE),
         )  # fmt: skip
         return Found(ids=[row["posting_id"] for row in alike], next_cursor=None, corrected=corrected, alike=bool(alike))
     last = _cursor(rows[limit - 1]) if len(rows) > limit else None
     return Found(ids=[row["posting_id"] for row in rows[:limit]], next_cursor=last, corrected=corrected)
 
 
-def _may_be_alike(question: dict[str, Any]) -> bool:
+def _may_be_alike(question: Question) -> bool:
     """Words alone: what somebody quotes or leaves out is meant as it is, and the past has no index of titles."""
-    q = str(question.get("q", ""))
-    return "as_of" not in question and bool(WORD.search(q)) and not _OPERATOR.search(q)
+    q = question.q or ""
+    return question.as_of is None and bool(WORD.search(q)) and not _OPERATOR.search(q)
 
 
-async def facets(tx: Transaction, question: dict[str, Any]) -> dict[str, Any]:
-    """How many answer it, and how many of them each further choice would leave; ``at_least`` if there are more."""
+async def count(tx: Transaction, question: Question) -> Facets:
     rows = await tx.fetch(
-        "select name, value, n from leasehold_postings.count_postings($1, $2)", json.dumps(question), MOST_COUNTED + 1
+        "select name, value, n from leasehold_postings.count_postings($1, $2)", question.as_json(), MOST_COUNTED + 1
     )
-    told: dict[str, Any] = {"total": 0, "at_least": False, "facets": {}}
+    total = next((row["n"] for row in rows if row["name"] == "all"), 0)
+    found: dict[str, list[FacetChoice]] = {}
     for row in rows:
-        if row["name"] == "all":
-            told |= {"total": min(row["n"], MOST_COUNTED), "at_least": row["n"] > MOST_COUNTED}
-        elif row["value"] is not None:
-            told["facets"].setdefault(row["name"], []).append({"value": row["value"], "n": row["n"]})
-    return told
+        if row["name"] != "all" and row["value"] is not None:
+            found.setdefault(row["name"], []).append(FacetChoice(value=row["value"], n=row["n"]))
+    return Facets(total=min(total, MOST_COUNTED), at_least=total > MOST_COUNTED, facets=found)
 
 
 async def correct(tx: Transaction, q: str) -> str | None:
@@ -150,12 +199,12 @@ async def correct(tx: Transaction, q: str) -> str | None:
 _CURSOR = TypeAdapter(tuple[int, datetime, UUID])
 
 
-def _cursor(row: Any) -> str:
+def _cursor(row: Mapping[str, Any]) -> str:
     place = [row["first"], row["first_seen"].isoformat(), str(row["posting_id"])]
     return urlsafe_b64encode(json.dumps(place).encode()).decode().rstrip("=")
 
 
-def _place(cursor: str) -> list[Any]:
+def _place(cursor: str) -> list[int | str]:
     try:
         raw = urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4))
         first, seen, id_ = _CURSOR.validate_json(raw)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime, time, timedelta
-from typing import Any
+from typing import Any, cast
 from urllib.parse import parse_qs, urlencode
 from uuid import UUID
 from zoneinfo import ZoneInfo
@@ -10,6 +10,7 @@ from zoneinfo import ZoneInfo
 from pydantic import ValidationError
 
 from leasehold.errors import BadInput
+from leasehold_packs.postings.model_postings import SavedQuery
 from leasehold_packs.postings.search import MOST_LETTERS, Query
 
 #: Choices that the facets of a page offer, with the words above them.
@@ -20,8 +21,8 @@ _LISTS = ("company", "source", "remote", "seniority", "employment", "state")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
-    """What the address of a page asks for: texts as they were typed, and choices."""
+class SearchForm:
+    """A search as the address of a page says it: texts as they were typed, and choices."""
 
     q: str = ""
     place: str = ""
@@ -38,21 +39,39 @@ class Asked:
     state: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, text: str) -> "Asked":
+    def of(cls, text: str) -> "SearchForm":
         """From what stands after the question mark of an address."""
         given = parse_qs(text, max_num_fields=_MOST)
-        texts: dict[str, Any] = {name: given.get(name, [""])[0].strip()[:MOST_LETTERS] for name in _TEXTS}
-        lists: dict[str, Any] = {name: tuple(dict.fromkeys(given.get(name, []))) for name in _LISTS}
-        return cls(**texts, **lists, mine="mine" in given, exact="exact" in given)
+
+        def first(name: str) -> str:
+            return given.get(name, [""])[0].strip()[:MOST_LETTERS]
+
+        def every(name: str) -> tuple[str, ...]:
+            return tuple(dict.fromkeys(given.get(name, [])))
+
+        return cls(
+            q=first("q"),
+            place=first("place"),
+            salary_min=first("salary_min"),
+            currency=first("currency"),
+            as_of=first("as_of"),
+            mine="mine" in given,
+            exact="exact" in given,
+            company=every("company"),
+            source=every("source"),
+            remote=every("remote"),
+            seniority=every("seniority"),
+            employment=every("employment"),
+            state=every("state"),
+        )
 
     @classmethod
-    def saved(cls, kept: dict[str, Any]) -> "Asked":
-        """From what a saved search keeps."""
-        known = {name: value for name, value in kept.items() if name in (*_TEXTS, *_LISTS)}
-        told: dict[str, Any] = {
-            name: tuple(value) if isinstance(value, list) else str(value) for name, value in known.items()
-        }
-        return cls(**told)
+    def saved(cls, query: SavedQuery) -> "SearchForm":
+        """From what a saved search looks for."""
+        known = {**query}
+        texts = [(name, str(known[name])) for name in _TEXTS if name in known]
+        choices = [(name, one) for name in _LISTS for one in cast("list[str]", known.get(name, []))]
+        return cls.of(urlencode(texts + choices))
 
     def query(self, zone: ZoneInfo) -> Query:
         """The same as search takes it; what cannot be meant is refused in words. Days are those of ``zone``."""
@@ -90,13 +109,13 @@ class Asked:
         pairs += [(name, str(value)) for name, value in other.items() if value]
         return f"/postings?{urlencode(pairs)}" if pairs else "/postings"
 
-    def kept(self) -> dict[str, Any]:
-        """As a saved search keeps it: without a moment, and without what is not asked for."""
-        told: dict[str, Any] = {name: list(getattr(self, name)) for name in _LISTS if getattr(self, name)}
-        told |= {name: getattr(self, name) for name in ("q", "place") if getattr(self, name)}
+    def to_save(self) -> SavedQuery:
+        """As a saved search looks for it: without a moment, and without what does not matter."""
+        saved: dict[str, object] = {name: list(getattr(self, name)) for name in _LISTS if getattr(self, name)}
+        saved |= {name: getattr(self, name) for name in ("q", "place") if getattr(self, name)}
         if self.salary_min:
-            told |= {"salary_min": float(self.salary_min), "currency": self.currency.upper() or "USD"}
-        return told
+            saved |= {"salary_min": float(self.salary_min), "currency": self.currency.upper() or "USD"}
+        return cast("SavedQuery", saved)
 
     def chosen(self, names: dict[str, str]) -> list[tuple[str, str, str]]:
         """Every choice with its words and the address without it; ``names`` are those of companies and sources."""

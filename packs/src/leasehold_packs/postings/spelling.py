@@ -2,43 +2,41 @@
 
 import re
 from collections import Counter
-from typing import Any
 from uuid import UUID
 
 from leasehold import Transaction
+from leasehold_packs.postings.posting import Facts
+from leasehold_packs.postings.store_settle import PostingRow
 
 #: Words as they are counted, and as a question is split: letters alone.
 WORD = re.compile(r"[^\W\d_]{3,40}")
 _FURTHEST = 2
 
 
-async def update(tx: Transaction, tenant: UUID, rows: list[dict[str, Any]], before: dict[UUID, dict[str, Any]]) -> None:
+async def update(tx: Transaction, rows: list[PostingRow], before: dict[UUID, Facts]) -> None:
     """Count the words of new and changed postings; what those said before is no longer said."""
     counts: Counter[str] = Counter()
     for row in rows:
-        counts.update(_words(row))
-        if (old := before.get(UUID(row["posting_id"]))) is not None:
-            counts.subtract(_words(old))
-    await _add(tx, tenant, counts)
+        counts.update(_words(row.title, row.description))
+        if (old := before.get(row.posting_id)) is not None:
+            counts.subtract(_words(old.title, old.description))
+    await _add(tx, counts)
 
 
-async def forget(tx: Transaction, tenant: UUID, source_id: UUID) -> None:
+async def forget(tx: Transaction, source_id: UUID) -> None:
     """The words of a source that goes away."""
     rows = await tx.fetch("select title, description from leasehold_postings.posting where source_id = $1", source_id)
     counts: Counter[str] = Counter()
     for row in rows:
-        counts.subtract(_words(row))
-    await _add(tx, tenant, counts)
+        counts.subtract(_words(row["title"], row["description"]))
+    await _add(tx, counts)
 
 
-async def _add(tx: Transaction, tenant: UUID, counts: Counter[str]) -> None:
+async def _add(tx: Transaction, counts: Counter[str]) -> None:
     changed = sorted(word for word, n in counts.items() if n)  # in one order: two sources do not wait for each other
     await tx.execute(
-        "insert into leasehold_postings.word as w (tenant_id, word, n)"
-        " select $1, u.word, u.n from unnest($2::text[], $3::integer[]) u(word, n)"
-        " on conflict (tenant_id, word) do update set n = w.n + excluded.n",
-        tenant, changed, [counts[word] for word in changed],
-    )  # fmt: skip
+        "select leasehold_postings.add_words($1, $2, $3)", tx.tenant_id, changed, [counts[word] for word in changed]
+    )
 
 
 def nearest(word: str, candidates: list[tuple[str, int]]) -> str | None:
@@ -63,5 +61,5 @@ def distance(one: str, other: str) -> int:
     return row[-1]
 
 
-def _words(facts: Any) -> set[str]:
-    return {word.lower() for word in WORD.findall(f"{facts['title']} {facts['description']}")}
+def _words(title: str, description: str) -> set[str]:
+    return {word.lower() for word in WORD.findall(f"{title} {description}")}

@@ -1,125 +1,105 @@
 """What belongs to one person or key: preferences, saved searches, and a board of applications."""
 
-import json
-import re
+from collections.abc import Sequence
 from datetime import date
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from uuid import UUID
 
 from leasehold.errors import BadInput, Conflict, NotFound
 from leasehold_packs.postings import search
-from leasehold_packs.webfacts.redacted import shown
+from leasehold_packs.postings.model_postings import (
+    Application,
+    CompanySuccess,
+    Match,
+    Preference,
+    SavedQuery,
+    SavedSearch,
+    Stage,
+)
+from leasehold_packs.postings.store import masked
+from leasehold_packs.rows.values import adapter, json_of, value_of
 
 if TYPE_CHECKING:
-    from leasehold.web import Transaction
+    from leasehold import Transaction
 
 
-async def get_preference(tx: "Transaction", owner: str) -> dict[str, Any]:
-    """All companies and no title filters, until somebody says otherwise."""
+async def get_preference(tx: "Transaction", owner: str) -> Preference:
     row = await tx.fetchrow(
         "select companies, title_include, title_exclude from leasehold_postings.preference where owner = $1", owner
     )
-    return dict(row) if row else {"companies": None, "title_include": [], "title_exclude": []}
+    return value_of(Preference, row) if row else Preference()
 
 
-async def put_preference(
-    tx: "Transaction", tenant: UUID, owner: str, *, companies: list[UUID] | None, include: list[str], exclude: list[str]
-) -> dict[str, Any]:
+async def put_preference(tx: "Transaction", owner: str, wanted: Preference) -> Preference:
     await tx.execute(
-        "insert into leasehold_postings.preference (tenant_id, owner, companies, title_include, title_exclude)"
-        " values ($1, $2, $3, $4, $5) on conflict (tenant_id, owner) do update set companies = excluded.companies,"
-        " title_include = excluded.title_include, title_exclude = excluded.title_exclude",
-        tenant, owner, companies, include, exclude,
+        "select leasehold_postings.put_preference($1, $2, $3, $4, $5)",
+        tx.tenant_id, owner, wanted.companies, wanted.title_include, wanted.title_exclude,
     )  # fmt: skip
     return await get_preference(tx, owner)
 
 
-def as_condition(preference: dict[str, Any]) -> dict[str, Any]:
-    """A preference as part of a question."""
-    told: dict[str, Any] = {}
-    if preference["companies"] is not None:
-        told["company_id"] = [str(one) for one in preference["companies"]]
-    for name in ("title_include", "title_exclude"):
-        if preference[name]:
-            told[name] = [rf"\m{re.escape(word)}\M" for word in preference[name]]
-    return told
-
-
-async def save_search(tx: "Transaction", tenant: UUID, owner: str, name: str, query: dict[str, Any]) -> dict[str, Any]:
+async def add_search(tx: "Transaction", owner: str, name: str, query: SavedQuery) -> SavedSearch:
     if query.get("as_of") is not None:
         raise BadInput("a saved search looks at what comes, not at a moment", hint="leave out as_of")
-    search.Query(**query)
+    adapter(search.Query).validate_python(query)
     search_id = await tx.fetchval(
-        "insert into leasehold_postings.search (tenant_id, owner, name, query) values ($1, $2, $3, $4)"
-        " on conflict do nothing returning search_id",
-        tenant, owner, name, json.dumps(query),
-    )  # fmt: skip
+        "select leasehold_postings.add_search($1, $2, $3, $4)", tx.tenant_id, owner, name, json_of(query, SavedQuery)
+    )
     if search_id is None:
         raise Conflict(f"there is a saved search {name!r} already")
     return await get_search(tx, owner, search_id)
 
 
-async def get_search(tx: "Transaction", owner: str, search_id: UUID) -> dict[str, Any]:
-    found = [one for one in await list_searches(tx, owner) if one["search_id"] == search_id]
-    if not found:
+async def get_search(tx: "Transaction", owner: str, search_id: UUID) -> SavedSearch:
+    row = await tx.fetchrow("select * from leasehold_postings.list_searches($1, $2)", owner, search_id)
+    if row is None:
         raise NotFound(f"there is no saved search {search_id}")
-    return found[0]
+    return value_of(SavedSearch, row, "query")
 
 
-async def list_searches(tx: "Transaction", owner: str) -> list[dict[str, Any]]:
-    rows = await tx.fetch(
-        "select search_id, name, query, created_at,"
-        " (select count(*) from leasehold_postings.search_match m where m.search_id = s.search_id) as matches"
-        " from leasehold_postings.search s where owner = $1 order by name",
-        owner,
-    )
-    return [dict(row) | {"query": json.loads(row["query"])} for row in rows]
+async def list_searches(tx: "Transaction", owner: str) -> list[SavedSearch]:
+    rows = await tx.fetch("select * from leasehold_postings.list_searches($1, null)", owner)
+    return [value_of(SavedSearch, row, "query") for row in rows]
 
 
-async def remove_search(tx: "Transaction", owner: str, search_id: UUID) -> None:
+async def delete_search(tx: "Transaction", owner: str, search_id: UUID) -> None:
     await get_search(tx, owner, search_id)
     await tx.execute("delete from leasehold_postings.search where search_id = $1", search_id)
 
 
-async def list_matches(tx: "Transaction", owner: str, search_id: UUID, *, limit: int = 100) -> list[dict[str, Any]]:
-    """What a saved search was told of, the newest first."""
+async def list_matches(tx: "Transaction", owner: str, search_id: UUID, *, limit: int = 100) -> list[Match]:
+    """The postings that a saved search has found, the newest first."""
     await get_search(tx, owner, search_id)
+    rows = await tx.fetch("select * from leasehold_postings.list_matches($1, $2)", search_id, limit)
+    return [value_of(Match, masked(row)) for row in rows]
+
+
+async def add_matches(
+    tx: "Transaction", search_id: UUID, kinds: dict[UUID, str], *, limit: int
+) -> Sequence[dict[str, str]]:
+    """Note what a saved search has found; the newest postings of it, for the message about it."""
     rows = await tx.fetch(
-        "select m.posting_id, m.kind, m.at, p.title, p.url, p.place, c.name as company"
-        " from leasehold_postings.search_match m join leasehold_postings.posting p using (posting_id)"
-        " join leasehold_postings.company c using (company_id)"
-        " where m.search_id = $1 order by m.at desc, m.posting_id limit $2",
-        search_id, limit,
+        "select * from leasehold_postings.add_matches($1, $2, $3, $4, $5)",
+        tx.tenant_id, search_id, list(kinds), list(kinds.values()), limit,
     )  # fmt: skip
-    return [dict(row) | {"url": shown(row["url"])} for row in rows]
+    return [dict(masked(row)) for row in rows]
 
 
 async def put_application(
-    tx: "Transaction", tenant: UUID, owner: str, posting_id: UUID, *, stage: str, note: str | None, due: date | None
-) -> dict[str, Any]:
-    """Put a posting on the board, or move it; each stage remembers since when."""
-    if not await tx.fetchval(
-        "select exists (select from leasehold_postings.posting where posting_id = $1)", posting_id
-    ):
+    tx: "Transaction", owner: str, posting_id: UUID, *, stage: Stage, note: str | None, due: date | None
+) -> Application:
+    """Put a posting on the board, or move it; each stage knows since when."""
+    made = await tx.fetchval(
+        "select leasehold_postings.put_application($1, $2, $3, $4, $5, $6)",
+        tx.tenant_id, owner, posting_id, stage, note, due,
+    )  # fmt: skip
+    found = await get_application(tx, owner, posting_id)
+    if made is None or found is None:
         raise NotFound(f"there is no posting {posting_id}")
-    application_id = await tx.fetchval(
-        "insert into leasehold_postings.application (tenant_id, owner, posting_id, stage, note, due)"
-        " values ($1, $2, $3, $4, $5, $6) on conflict (tenant_id, owner, posting_id)"
-        " do update set stage = excluded.stage, note = excluded.note, due = excluded.due returning application_id",
-        tenant, owner, posting_id, stage, note, due,
-    )  # fmt: skip
-    await tx.execute(
-        "insert into leasehold_postings.application_stage (application_id, n, tenant_id, stage)"
-        " select $1::uuid, coalesce(max(n), 0) + 1, $2::uuid, $3::text from leasehold_postings.application_stage"
-        " where application_id = $1"
-        " having coalesce((array_agg(stage order by n desc))[1], '') <> $3",
-        application_id, tenant, stage,
-    )  # fmt: skip
-    [found] = [one for one in await list_applications(tx, owner) if one["application_id"] == application_id]
     return found
 
 
-async def remove_application(tx: "Transaction", owner: str, application_id: UUID) -> None:
+async def delete_application(tx: "Transaction", owner: str, application_id: UUID) -> None:
     gone = await tx.fetchval(
         "delete from leasehold_postings.application where application_id = $1 and owner = $2 returning 1",
         application_id, owner,
@@ -128,33 +108,19 @@ async def remove_application(tx: "Transaction", owner: str, application_id: UUID
         raise NotFound(f"there is no application {application_id}")
 
 
-async def list_applications(tx: "Transaction", owner: str) -> list[dict[str, Any]]:
+async def get_application(tx: "Transaction", owner: str, posting_id: UUID) -> Application | None:
+    """A posting on the board of a person, if it is there."""
+    row = await tx.fetchrow("select * from leasehold_postings.list_applications($1, $2)", owner, posting_id)
+    return None if row is None else value_of(Application, masked(row), "stages")
+
+
+async def list_applications(tx: "Transaction", owner: str) -> list[Application]:
     """With the days that each has spent in its stages so far."""
-    rows = await tx.fetch(
-        "select application_id, posting_id, p.title, p.url, p.state as posting_state, c.name as company, stage, note,"
-        " due::text, a.created_at, (select jsonb_agg(jsonb_build_object('stage', t.stage, 'since', t.since, 'days',"
-        "  round((extract(epoch from coalesce(t.until, leasehold.now()) - t.since) / 86400)::numeric, 2)) order by t.n)"
-        "  from (select *, lead(since) over (order by n) as until from leasehold_postings.application_stage s"
-        "   where s.application_id = a.application_id) t) as stages"
-        " from leasehold_postings.application a join leasehold_postings.posting p using (posting_id)"
-        " join leasehold_postings.company c using (company_id)"
-        " where owner = $1 order by a.created_at desc, application_id limit 2000",
-        owner,
-    )
-    return [dict(row) | {"url": shown(row["url"]), "stages": json.loads(row["stages"])} for row in rows]
+    rows = await tx.fetch("select * from leasehold_postings.list_applications($1, null)", owner)
+    return [value_of(Application, masked(row), "stages") for row in rows]
 
 
-async def success_by_company(tx: "Transaction", owner: str) -> list[dict[str, Any]]:
+async def success_by_company(tx: "Transaction", owner: str) -> list[CompanySuccess]:
     """For each company, how many applications went how far."""
-    rows = await tx.fetch(
-        "select c.name as company, count(distinct a.application_id) as saved,"
-        " count(distinct a.application_id) filter (where s.stage = 'applied') as applied,"
-        " count(distinct a.application_id) filter (where s.stage = 'interview') as interviews,"
-        " count(distinct a.application_id) filter (where s.stage = 'offer') as offers,"
-        " count(distinct a.application_id) filter (where a.stage = 'rejected') as rejected"
-        " from leasehold_postings.application a join leasehold_postings.application_stage s using (application_id)"
-        " join leasehold_postings.posting p using (posting_id) join leasehold_postings.company c using (company_id)"
-        " where a.owner = $1 group by c.company_id order by c.name",
-        owner,
-    )
-    return [dict(row) for row in rows]
+    rows = await tx.fetch("select * from leasehold_postings.success_by_company($1)", owner)
+    return [value_of(CompanySuccess, row) for row in rows]

@@ -4,7 +4,7 @@ from functools import partial
 from uuid import UUID
 
 from leasehold import Access, web
-from leasehold_packs.postings import service
+from leasehold_packs.postings import store_runs
 from leasehold_packs.runs import stream
 from leasehold_packs.runs.snapshot import Snapshot
 
@@ -19,11 +19,11 @@ async def respond(tenant: web.Tenant, run_id: UUID, last_event_id: str | None) -
 
 async def snapshot(access: Access, run_id: UUID, after: int | None) -> Snapshot:
     async with access.transaction() as tx:
-        told = await service.run_items(tx, run_id, after=after or 0)
+        found = await store_runs.run_changes(tx, run_id, after=after or 0)
     return Snapshot(
-        seq=told["seq"],
-        is_running=told["state"] == "running",
-        state=told,
-        end={"state": told["state"], "reason": told["reason"]},
-        patches=[(told["seq"], told)] if after is not None and told["seq"] > after else [],
+        seq=found.seq,
+        is_running=found.state == "running",
+        state=found,
+        end={"state": found.state, "reason": found.reason},
+        patches=[(found.seq, found)] if after is not None and found.seq > after else [],
     )
