@@ -8,7 +8,7 @@ import ast
 import re
 import sys
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,10 @@ SLACK = 0.1
 #: Lines of SQL that a string of a pack may have.
 SQL_LINES = 2
 _STATEMENT = re.compile(r"\s*(?:select|insert|update|delete|with)\b")
+_SQL_NAME = re.compile(r"\bleasehold\.(\w+)")
+_SQL_MADE = re.compile(r"create (?:unlogged )?(?:table|view|type) leasehold\.(\w+)")
+#: Comments, and texts that name a setting or a command.
+_SQL_TEXT = re.compile(r"--[^\n]*|'leasehold\.\w+'")
 _MARKS = re.compile(r"(<!-- shape -->\n).*?(\n<!-- /shape -->)", re.DOTALL)
 
 Table = dict[str, Any]
@@ -45,11 +49,14 @@ def problems(root: Path, table: Table) -> Iterator[str]:
     there = {path.name for path in features.iterdir() if path.is_dir()} - {"__pycache__"}
     yield from (f"features/{name}: not in tools/shape.toml" for name in sorted(there - named))
     yield from (f"features/{name}: only in tools/shape.toml" for name in sorted(named - there))
+    owners = sql_owners(features)
     for name in sorted(named & there):
         feature = table["features"][name]
         yield from check_files(features / name, table["files"], feature.get("domain", []))
-        yield from check_imports(features / name, feature.get("imports", []))
+        yield from check_needs(features / name, owners)
         yield from check_page_and_tests(root, name, feature["page"])
+    yield from check_kernel_sql(features.parent, owners, table)
+    yield from (f"required {name}: no feature" for name in table["required"] if name not in there)
     yield from (f"features/{path.name}: not a feature" for path in features.glob("[!_]*.py"))
     yield from check_packs(root, table)
     yield from check_kernel(root, table["kernel"])
@@ -87,18 +94,59 @@ def check_files(folder: Path, fixed: Table, domain: Names, others: Names = ()) -
             yield f"{place_of}: has no {name}; remove it from tools/shape.toml"
 
 
-def check_imports(folder: Path, allowed: list[str]) -> Iterator[str]:
-    """Direct imports of other features; what comes through the kernel is the kernel's."""
-    used: set[str] = set()
-    for path in sorted(folder.rglob("*.py")):
-        for module in imports(path):
-            if module.startswith("leasehold.features."):
-                used.add(other := module.split(".")[2])
-                if other not in (folder.name, *allowed):
-                    yield f"features/{folder.name}/{path.name}: imports the feature {other}"
+def check_needs(folder: Path, owners: Mapping[str, str]) -> Iterator[str]:
+    """A feature names the others whose code or tables it uses, and no more; what comes through the
+    kernel is the kernel's."""
+    allowed, used = needs_of(folder), {folder.name}
+    for path in tracked(folder, ".py", ".sql"):
+        others = set(uses(path, owners)) - {folder.name}
+        used |= others
+        for other in sorted(others - {*allowed}):
+            yield f"features/{folder.name}/{path.name}: uses the feature {other}; name it in needs"
     for name in allowed:
         if name not in used:
-            yield f"features/{folder.name}: no longer imports {name}; change tools/shape.toml"
+            yield f"features/{folder.name}: no longer needs {name}"
+
+
+def check_kernel_sql(source: Path, owners: Mapping[str, str], table: Table) -> Iterator[str]:
+    """Functions of the kernel name features that are always there, until hooks replace these names,
+    and listed ones."""
+    listed = table.get("kernel_sql", {})
+    for path in sorted(source.glob("*/sql/**/*.sql")):
+        place = str(path.relative_to(source))
+        others, allowed = set(uses(path, owners)) - {*table["required"]}, listed.get(place, [])
+        yield from (f"{place}: uses the feature {name}" for name in sorted(others - {*allowed}))
+        for name in sorted({*allowed} - others):
+            yield f"{place}: no longer uses {name}; change tools/shape.toml"
+
+
+def needs_of(folder: Path) -> list[str]:
+    """The field ``needs`` of a feature's value, without a start of its program."""
+    for node in ast.walk(ast.parse((folder / "__init__.py").read_text())):
+        if isinstance(node, ast.keyword) and node.arg == "needs":
+            return list(ast.literal_eval(node.value))
+    return []
+
+
+def uses(path: Path, owners: Mapping[str, str]) -> Iterator[str]:
+    """The features that a file imports, or whose tables, types and functions it names."""
+    if path.suffix == ".py":
+        for module in imports(path):
+            if module.startswith("leasehold.features."):
+                yield module.split(".")[2]
+        return
+    text = _SQL_TEXT.sub("", path.read_text())
+    yield from (owners[name] for name in _SQL_NAME.findall(text) if name in owners)
+
+
+def sql_owners(features: Path) -> dict[str, str]:
+    """Table, type or function → the feature that makes it."""
+    found: dict[str, str] = {}
+    for path in sorted(features.glob("*/sql/*.sql")):
+        is_table = path.name[:4].isdecimal()
+        names = _SQL_MADE.findall(path.read_text()) if is_table else [path.stem]
+        found |= dict.fromkeys(names, path.parts[-3])
+    return found
 
 
 def imports(path: Path) -> Iterator[str]:

@@ -44,6 +44,8 @@ class Feature:
 
     name: str
     package: str
+    #: Other features whose code or tables it uses: their tables come first, and it leaves with them.
+    needs: tuple[str, ...] = ()
     #: Apps with its kinds and their handlers.
     kinds: tuple[str, ...] = ()
     #: Functions of the settings that list what a leading worker does now and then.

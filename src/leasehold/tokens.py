@@ -96,3 +96,8 @@ def _checksum(body: str) -> str:
         number, digit = divmod(number, 62)
         digits = _DIGITS[digit] + digits
     return digits
+
+
+def ticket_digest(ticket: str) -> bytes:
+    """Of a ticket for one stream, only this is stored."""
+    return hashlib.sha256(ticket.encode("utf-8", "backslashreplace")).digest()

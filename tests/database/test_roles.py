@@ -58,6 +58,7 @@ OF_ONE_TENANT = {
     "reserve_request": API,
     "store_response": API,
     "create_ticket": API,
+    "create_session_ticket": API,
     "list_own_audit": API | OPERATOR,
     "log_own_action": API | WORKER,
     "create_endpoint": API | OPERATOR,
@@ -207,6 +208,9 @@ OF_ALL_TENANTS = {
     "collect_metrics": OPERATOR,
     "collect_job_events": WORKER,
     "purge_events": WORKER | OPERATOR,
+    "purge_reports": WORKER | OPERATOR,
+    "purge_sessions": WORKER | OPERATOR,
+    "purge_tickets": WORKER | OPERATOR,
     "purge_fetch_cache": WORKER | OPERATOR,
     "get_robots": WORKER,  # what a site tells everybody
     "get_fresh_robots": WORKER,
@@ -232,6 +236,7 @@ OF_ALL_TENANTS = {
     "find_key": API,  # nobody is signed in yet: the key tells the tenant
     "touch_key": API,
     "redeem_ticket": API,  # the same: the ticket tells the tenant
+    "redeem_session_ticket": API,
     "find_session": API,  # the same: the session tells the person and the tenant
     "touch_session": API,
     "renew_session": API,
@@ -257,7 +262,7 @@ OF_ALL_TENANTS = {
 }
 #: Functions of one tenant that have nothing to tell in the cell of these tests: they are called for
 #: what they refuse.
-TELL_NOTHING = {"reserve_request", "store_response", "create_ticket", "lock_job"}
+TELL_NOTHING = {"reserve_request", "store_response", "create_ticket", "create_session_ticket", "lock_job"}
 #: Functions that tell nothing of a tenant's rows.
 HARMLESS = {
     "now": API | WORKER | OPERATOR | READONLY,
@@ -421,11 +426,11 @@ select
   pg_temp.id(0, name), tenant_id, 'https://example.com/', '{*}', 'standard', '{}', '{}', 1, 15, '5 days', 'enabled',
   'of ' || name, leasehold.now(), leasehold.now()
 from leasehold.tenant where name in ('a', 'b');
-insert into leasehold.secret (tenant_id, name, endpoint_id, key_id, wrapped, box, created_at, updated_at)
-select tenant_id, secret, endpoint_id, 'of ' || t.name, '', '', leasehold.now(), leasehold.now()
+insert into leasehold.secret (tenant_id, name, owner_id, key_id, wrapped, box, created_at, updated_at)
+select tenant_id, secret, owner_id, 'of ' || t.name, '', '', leasehold.now(), leasehold.now()
 from leasehold.tenant t, lateral (
   values ('stripe', null), ('endpoint/' || pg_temp.id(0, t.name) || '/1', pg_temp.id(0, t.name))
-) s(secret, endpoint_id)
+) s(secret, owner_id)
 where t.name in ('a', 'b');
 insert into leasehold.webhook_event (event_id, tenant_id, type, subject_type, subject_id, occurred_at, data)
 select pg_temp.id(n, name), tenant_id, 'order.paid', 'order', 'of ' || name, leasehold.now(), '{}'

@@ -9,7 +9,7 @@ import pytest
 import leasehold
 from leasehold.database import sql_files
 from leasehold.errors import BY_SQLSTATE, LeaseholdError
-from leasehold.feature import NAMES
+from leasehold.feature import features
 
 FUNCTIONS = [file for file in sql_files.read_all() if file.name.startswith("functions/")]
 #: What a session sets keeps its name whatever the schema is called.
@@ -41,8 +41,13 @@ def test_the_schema_comes_first_then_tables_in_order_then_functions_then_policie
     assert list(dict.fromkeys(folders)) == ["schema.sql", "tables", "functions", "policies"]
     tables = [name.split("/")[1:] for name in names if name.startswith("tables/")]
     assert all(re.fullmatch(r"\d{4}_\w+\.sql", name) for _, name in tables)
-    owners = ["engine", "http", *NAMES]
+    owners = list(dict.fromkeys(owner for owner, _ in tables))
+    assert owners[:2] == ["engine", "http"]
     assert tables == sorted(tables, key=lambda table: (owners.index(table[0]), table[1]))
+    for feature in features():
+        if feature.name in owners:
+            needed = [owners.index(name) for name in feature.needs if name in owners]
+            assert max(needed, default=0) < owners.index(feature.name), "what it needs comes first"
     numbers = [(owner, name[:4]) for owner, name in tables]
     assert len(numbers) == len(set(numbers))
 

@@ -1,4 +1,7 @@
-"""Which SQL function calls which: the kernel calls no feature, and features call each other by a list."""
+"""Which SQL function calls which: the kernel calls functions of features by a list.
+
+What features need of each other is in their ``needs``, which ``tools.check_shape`` holds.
+"""
 
 import re
 from collections.abc import Iterator
@@ -71,23 +74,11 @@ CALLED_BY_KERNEL = {
     "limits.tell_gates",
     "limits.unpark",
 }
-#: This list only shrinks: a feature that others need offers a function to the kernel.
-BETWEEN_FEATURES = {
-    "api_keys.create_ticket -> flows.require_flow",
-    "api_keys.redeem_ticket -> people.find_session",
-    "fetching.get_cached_response -> blobs.hold_blob",
-    "fetching.put_cached_response -> blobs.hold_blob",
-    "jobs.copy_job -> limits.has_gate_of_kind",
-}
 
 
 def test_the_kernel_calls_no_feature_that_is_not_listed() -> None:
     found = graph()["from the kernel into a feature"]
     assert {call.partition(" -> ")[2] for call in found} == CALLED_BY_KERNEL, sorted(found)
-
-
-def test_features_call_each_other_by_the_list_alone() -> None:
-    assert graph()["from one feature into another"] == BETWEEN_FEATURES
 
 
 def test_every_call_of_the_graph_is_found() -> None:

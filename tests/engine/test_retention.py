@@ -175,7 +175,9 @@ async def test_answers_and_tickets_go_when_their_time_is_over(
         " (select count(*) from leasehold.ticket) as tickets"
     )
     await maintenance.purge(worker_db, history_days=90, result_days=7)
+    await worker_db.call("purge_tickets")
     assert await cell.look(left) == [{"requests": 1, "tickets": 1}]
     await cell.pass_time(61)
     await maintenance.purge(worker_db, history_days=90, result_days=7)
+    await worker_db.call("purge_tickets")
     assert await cell.look(left) == [{"requests": 0, "tickets": 0}]

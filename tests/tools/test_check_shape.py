@@ -15,10 +15,13 @@ SHAPE = """
 "routes.py" = "HTTP"
 [kernel]
 "engine" = "calls SQL"
+[required]
+jobs = "tenants see it"
+[kernel_sql]
+"engine/sql/lead.sql" = ["limits"]
 [features.jobs]
 page = "docs/jobs.md"
 domain = ["syntax"]
-imports = ["limits"]
 [features.limits]
 page = "docs/limits.md"
 [packs.shop]
@@ -45,9 +48,11 @@ FILES = {
     "src/leasehold/engine/jobs.py": "#\n" * 420,
     "src/leasehold/engine/text.py": "#" * 120 + "\n",
     "src/leasehold/features/__init__.py": '"""What users name."""\n',
-    "src/leasehold/features/jobs/__init__.py": '"""Jobs."""\n',
+    "src/leasehold/engine/sql/lead.sql": "select leasehold.get_job(), leasehold.limit_queue();\n",
+    "src/leasehold/features/jobs/__init__.py": '"""Jobs."""\n\nfeature = Feature(name="jobs", needs=("limits",))\n',
     "src/leasehold/features/jobs/routes_bulk.py": "from leasehold.features.limits import store\n",
     "src/leasehold/features/jobs/sql/get_job.sql": "select 1;\n",
+    "src/leasehold/features/limits/sql/limit_queue.sql": "select leasehold.now();\n",
     "src/leasehold/features/jobs/syntax.py": "import re\n",
     "src/leasehold/features/limits/__init__.py": '"""Limits."""\n',
     "src/leasehold/features/limits/store.py": "from leasehold.engine import jobs\n",
@@ -136,7 +141,17 @@ BREAKS = {
     "another feature inside a function": (
         "src/leasehold/features/limits/routes.py",
         "def late():\n    import leasehold.features.jobs.store\n",
-        "features/limits/routes.py: imports the feature jobs",
+        "features/limits/routes.py: uses the feature jobs; name it in needs",
+    ),
+    "a function of another feature": (
+        "src/leasehold/features/limits/sql/list_limits.sql",
+        "-- As leasehold.limit_queue does.\nselect leasehold.get_job();\n",
+        "features/limits/list_limits.sql: uses the feature jobs; name it in needs",
+    ),
+    "a function of the kernel that names a feature": (
+        "src/leasehold/engine/sql/claim.sql",
+        "select leasehold.limit_queue();\n",
+        "engine/sql/claim.sql: uses the feature limits",
     ),
     "a long file": (
         "src/leasehold/features/jobs/routes.py",
@@ -190,10 +205,15 @@ def test_what_breaks_a_rule_fails(what: str, house: Path, capsys: pytest.Capture
 
 
 NO_LONGER = {
+    "a name of a feature in the kernel": (
+        "src/leasehold/engine/sql/lead.sql",
+        "select leasehold.get_job();\n",
+        "engine/sql/lead.sql: no longer uses limits; change tools/shape.toml",
+    ),
     "an import": (
         "src/leasehold/features/jobs/routes_bulk.py",
         "",
-        "features/jobs: no longer imports limits; change tools/shape.toml",
+        "features/jobs: no longer needs limits",
     ),
     "a long file": (
         "src/leasehold/engine/jobs.py",

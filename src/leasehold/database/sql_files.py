@@ -12,10 +12,11 @@ import hashlib
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from graphlib import TopologicalSorter
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 
-from leasehold.feature import NAMES
+from leasehold.feature import Feature, features
 
 #: Raised by one in each release that changes a file here. A program leaves a database of a higher release alone.
 RELEASE = 1
@@ -152,10 +153,17 @@ def _tables() -> Iterator[File]:
 
 def _owners() -> Iterator[tuple[str, Traversable]]:
     """The folders of SQL that stand outside of the engine, in the order of their tables."""
-    package = files("leasehold")
-    for name, owner in (("http", package / "http"), *((name, package / "features" / name) for name in NAMES)):
-        if (owner / "sql").is_dir():
-            yield name, owner / "sql"
+    yield "http", files("leasehold") / "http" / "sql"
+    for feature in _by_needs():
+        if (folder := feature.folder("sql")) is not None:
+            yield feature.name, folder
+
+
+def _by_needs() -> Iterator[Feature]:
+    """Each feature after those that it needs."""
+    known = {feature.name: feature for feature in features()}
+    order = TopologicalSorter({name: feature.needs for name, feature in known.items()})
+    yield from (known[name] for name in order.static_order())
 
 
 def _read(folder: Traversable, name: str) -> list[File]:

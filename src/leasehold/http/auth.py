@@ -2,12 +2,14 @@
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from datetime import datetime
 from functools import cache
 from typing import Annotated
 from uuid import UUID
 
 from fastapi import Depends, Request
 
+from leasehold.database.database import Database
 from leasehold.feature import load_all
 from leasehold.http.browsers import CSRF_HEADER, refuse_forged
 from leasehold.http.client_address import client_address
@@ -69,6 +71,12 @@ class Caller:
         assert self.tenant_id is not None, "a caller without a tenant has none of its scopes"
         return self.tenant_id
 
+    async def create_ticket(
+        self, db: Database, digest: bytes, *, job_id: UUID | None, flow_id: UUID | None
+    ) -> datetime:
+        """Keep a ticket for one stream on behalf of this caller; when it ends."""
+        raise Problem("forbidden", "tickets are made by a key or a session")
+
     async def profile(self, services: Services) -> Profile:
         """For pages: asked for once a page."""
         return Profile(name=f"key {self.key_id[:6]}…")
@@ -83,6 +91,12 @@ class Refused(Problem):
 
     def __init__(self, detail: str) -> None:
         super().__init__("unauthenticated", detail, headers=_CHALLENGE)
+
+
+def is_for(request: Request, job_id: UUID | None, flow_id: UUID | None) -> bool:
+    """Whether a ticket for a job, a flow or (neither) the tenant opens the stream of this address."""
+    wanted = {"job_id": job_id, "flow_id": flow_id}
+    return all(request.path_params.get(name) == (value and str(value)) for name, value in wanted.items())
 
 
 Authenticate = Callable[[Request, Services, bool], Awaitable[Caller | None]]
@@ -143,7 +157,7 @@ async def _caller_of(request: Request, services: Services, *, tickets: bool) -> 
     for authenticate in _authenticators():
         if (caller := await authenticate(request, services, tickets)) is not None:
             return caller
-    if credentials(request) is not None:
+    if credentials(request) is not None or (tickets and "ticket" in request.query_params):
         raise Refused("the key is not valid, or not any more")
     raise unauthenticated("there is no key: send it as `Authorization: Bearer <key>` or `X-API-Key: <key>`")
 

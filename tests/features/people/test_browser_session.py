@@ -356,6 +356,6 @@ async def test_upkeep_removes_what_is_over(cell: Cell, services: Services) -> No
     await invite(cell, cell.tenant_a, "late@example.com")
     await cell.pass_time(3700)
     async with cell.database(Role.OPERATOR, connections=1) as db:
-        await db.call("purge")
+        await db.call("purge_sessions")
     for table in ("login_link", "session", "invitation"):
         assert await cell.look(f"select * from leasehold.{table}") == []

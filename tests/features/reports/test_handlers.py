@@ -191,7 +191,7 @@ async def test_a_report_goes_when_its_days_are_over(cell: Cell, worker_db: Datab
         await shop.run("report.generate", {"report": "jobs", "keep_days": 2})
     assert len(await cell.look("select * from leasehold.report")) == 1
     await cell.pass_time(3 * 86400)
-    await worker_db.call("purge_fetch_cache")
+    await worker_db.call("purge_reports")
     await maintenance.purge(worker_db, history_days=90, result_days=7)
     assert await cell.look("select * from leasehold.report") == []
     assert await cell.look("select * from leasehold.body") == []

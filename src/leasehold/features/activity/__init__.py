@@ -5,6 +5,7 @@ from leasehold.feature import Feature
 feature = Feature(
     name="activity",
     package=__name__,
+    needs=("flows",),
     server=("poller:open_feed",),
     routes=("routes:routes",),
 )

@@ -5,6 +5,8 @@ from leasehold.feature import Feature
 feature = Feature(
     name="api_keys",
     package=__name__,
+    needs=("flows",),
+    maintenance=("maintenance:tasks",),
     authenticate=("caller:authenticate",),
     routes=("routes:routes", "routes_tickets:routes"),
     pages=("pages:pages",),

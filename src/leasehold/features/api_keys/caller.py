@@ -1,13 +1,16 @@
 """Who holds a key or a ticket."""
 
-import hashlib
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
 
 from fastapi import Request
 
 from leasehold import tokens as keys
+from leasehold.database.database import Database
 from leasehold.features.api_keys import store as engine
 from leasehold.features.api_keys.model import Holder
-from leasehold.http.auth import Caller, Refused, credentials
+from leasehold.http.auth import Caller, Refused, credentials, is_for
 from leasehold.http.services import Services
 
 
@@ -17,12 +20,9 @@ async def authenticate(request: Request, services: Services, tickets: bool) -> C
     if text is not None:
         return None if text.count(".") == 2 else _caller(await _by_key(text, services))
     if tickets and "ticket" in request.query_params:
-        return _caller(await _by_ticket(request, services))
+        holder = await _by_ticket(request, services)
+        return _caller(holder) if holder else None
     return None
-
-
-def ticket_digest(ticket: str) -> bytes:
-    return hashlib.sha256(ticket.encode("utf-8", "backslashreplace")).digest()
 
 
 async def _by_key(text: str, services: Services) -> Holder | None:
@@ -33,15 +33,27 @@ async def _by_key(text: str, services: Services) -> Holder | None:
 
 
 async def _by_ticket(request: Request, services: Services) -> Holder | None:
-    taken = await engine.take_ticket(services.db, ticket_digest(request.query_params["ticket"]))
+    digest = keys.ticket_digest(request.query_params["ticket"])
+    taken = await engine.take_ticket(services.db, digest)
     if taken is None:
         return None
-    wanted = {"job_id": taken.job_id, "flow_id": taken.flow_id}
-    fits = all(request.path_params.get(name) == (value and str(value)) for name, value in wanted.items())
-    return taken.holder if fits else None
+    if not is_for(request, taken.job_id, taken.flow_id):
+        raise Refused("the ticket is for another stream")
+    return taken.holder
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyHolder(Caller):
+    """A program with a key, or a reader with a ticket that was made with one."""
+
+    async def create_ticket(
+        self, db: Database, digest: bytes, *, job_id: UUID | None, flow_id: UUID | None
+    ) -> datetime:
+        stream = {"job_id": job_id, "flow_id": flow_id}
+        return await engine.create_ticket(db, self.tenant, digest, self.key_id, **stream)
 
 
 def _caller(holder: Holder | None) -> Caller:
     if holder is None:
         raise Refused("the key is not valid, or not any more")
-    return Caller(key_id=holder.key_id, tenant_id=holder.tenant_id, scopes=holder.scopes)
+    return KeyHolder(key_id=holder.key_id, tenant_id=holder.tenant_id, scopes=holder.scopes)

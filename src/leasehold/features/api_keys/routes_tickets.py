@@ -4,14 +4,13 @@ import secrets
 
 from fastapi import Request, Response
 
-from leasehold.features.api_keys import store as keys
-from leasehold.features.api_keys.caller import ticket_digest
 from leasehold.features.api_keys.schemas import TicketMade, TicketRequest
 from leasehold.http.auth import SignedIn
 from leasehold.http.idempotency import refuse_key
 from leasehold.http.responses import answer
 from leasehold.http.route import needs, router
 from leasehold.http.services import services_of
+from leasehold.tokens import ticket_digest
 
 routes = router("tickets")
 
@@ -29,5 +28,5 @@ async def create(request: Request, caller: SignedIn, body: TicketRequest) -> Res
     ticket = f"lht_{secrets.token_urlsafe(32)}"
     whose = {"job_id": body.job_id, "flow_id": body.flow_id}
     db, digest = services_of(request).db, ticket_digest(ticket)
-    ends = await keys.create_ticket(db, caller.tenant, digest, caller.key_id, **whose)
+    ends = await caller.create_ticket(db, digest, **whose)
     return answer(TicketMade(ticket=ticket, **whose, expires_at=ends), status=201)

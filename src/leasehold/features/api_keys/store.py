@@ -85,5 +85,9 @@ async def take_ticket(db: Database, digest: bytes) -> Ticket | None:
     return Ticket(holder=holder, job_id=row["job_id"], flow_id=row["flow_id"])
 
 
+async def purge_tickets(db: Database) -> int:
+    return int(await db.value_long("purge_tickets"))
+
+
 def _info(rows: list[Any]) -> KeyInfo:
     return KeyInfo(**rows[0])

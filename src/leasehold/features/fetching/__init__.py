@@ -5,6 +5,7 @@ from leasehold.feature import Feature
 feature = Feature(
     name="fetching",
     package=__name__,
+    needs=("blobs",),
     maintenance=("maintenance:tasks",),
     commands={"fetch": "commands:fetch"},
 )

@@ -5,6 +5,7 @@ from leasehold.feature import Feature
 feature = Feature(
     name="jobs",
     package=__name__,
+    needs=("flows", "limits"),
     kinds=("handlers:app",),
     routes=("routes:routes",),
     pages=("pages:pages", "pages_job:pages", "pages_failures:pages"),

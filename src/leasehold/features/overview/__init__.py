@@ -5,5 +5,6 @@ from leasehold.feature import Feature
 feature = Feature(
     name="overview",
     package=__name__,
+    needs=("flows", "jobs", "limits"),
     pages=("pages:pages",),
 )

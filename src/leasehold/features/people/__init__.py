@@ -5,6 +5,8 @@ from leasehold.feature import Feature
 feature = Feature(
     name="people",
     package=__name__,
+    needs=("flows",),
+    maintenance=("maintenance:tasks",),
     authenticate=("caller:authenticate",),
     server=("sign_in:open_sign_ins",),
     routes=(

@@ -1,16 +1,28 @@
 """Who is signed in: a person by a cookie or a token, or the operator by a login link."""
 
 from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
 
 from fastapi import Request
 
+from leasehold.database.database import Database
 from leasehold.features.people import store as people
 from leasehold.features.people.browser_session import csrf_token, has_cookie, session_token
 from leasehold.features.people.jwt import read_token
 from leasehold.features.people.model import Session
-from leasehold.http.auth import Caller, Profile, TenantName, credentials, unauthenticated
+from leasehold.http.auth import (
+    Caller,
+    Profile,
+    Refused,
+    TenantName,
+    credentials,
+    is_for,
+    unauthenticated,
+)
 from leasehold.http.problems import Problem
 from leasehold.http.services import Services
+from leasehold.tokens import ticket_digest
 
 #: What people are let in for in a tenant, by their role there.
 ROLES = {
@@ -48,6 +60,12 @@ class SignedInPerson(Caller):
         places = tuple(TenantName(tenant_id=one.tenant_id, name=one.name) for one in found)
         return Profile(name=name, memberships=places)
 
+    async def create_ticket(
+        self, db: Database, digest: bytes, *, job_id: UUID | None, flow_id: UUID | None
+    ) -> datetime:
+        stream = {"job_id": job_id, "flow_id": flow_id}
+        return await people.create_ticket(db, self.tenant, digest, self.key_id, **stream)
+
     def lacks(self, wanted: frozenset[str]) -> Problem:
         if self.tenant_id is None and not wanted <= {"operator"}:
             detail = "this is a tenant's: choose one first"
@@ -59,6 +77,8 @@ async def authenticate(request: Request, services: Services, tickets: bool) -> C
     """Sessions that are over are not counted as guesses: each token ends, and open pages ask again."""
     if (text := credentials(request)) is not None:
         return await _by_token(text, services) if text.count(".") == 2 else None
+    if tickets and "ticket" in request.query_params:
+        return await _by_ticket(request, services)
     return await _by_cookie(request, services) if has_cookie(request) else None
 
 
@@ -68,6 +88,17 @@ async def _by_token(text: str, services: Services) -> Caller:
     if session is None:
         raise unauthenticated("the token is not valid, or not any more: POST /v1/auth/refresh")
     return _caller(session)
+
+
+async def _by_ticket(request: Request, services: Services) -> Caller | None:
+    """Who opens one stream by it may do nothing else."""
+    digest = ticket_digest(request.query_params["ticket"])
+    taken = await people.take_ticket(services.db, digest)
+    if taken is None:
+        return None
+    if not is_for(request, taken.job_id, taken.flow_id):
+        raise Refused("the ticket is for another stream")
+    return Caller(key_id=taken.session_id, tenant_id=taken.tenant_id, scopes=frozenset({"jobs:read"}))
 
 
 async def _by_cookie(request: Request, services: Services) -> Caller:

@@ -21,6 +21,16 @@ class Session:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SessionTicket:
+    """Whom a ticket of a session lets in: to one job, to one flow, or to the whole tenant."""
+
+    tenant_id: UUID
+    session_id: str
+    job_id: UUID | None
+    flow_id: UUID | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SessionInfo:
     """A session as its person may see it."""
 

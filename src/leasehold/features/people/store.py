@@ -1,13 +1,23 @@
 """People: their sessions, what they are in which tenant, and who is invited."""
 
 import json
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 from leasehold import tokens as keys
 from leasehold.database.database import Database
 from leasehold.engine.tenants import DEFAULT
-from leasehold.features.people.model import Account, Invitation, Member, Membership, Session, SessionInfo, Vouched
+from leasehold.features.people.model import (
+    Account,
+    Invitation,
+    Member,
+    Membership,
+    Session,
+    SessionInfo,
+    SessionTicket,
+    Vouched,
+)
 from leasehold.installation_keys import peppers
 from leasehold.settings import Settings
 from leasehold.tokens import Key, Peppers
@@ -194,3 +204,28 @@ async def set_operator(db: Database, person: UUID, *, is_operator: bool) -> None
 
 async def sign_out_person(db: Database, person: UUID) -> int:
     return int(await db.value("sign_out_person", person))
+
+
+async def create_ticket(
+    db: Database,
+    tenant: UUID,
+    digest: bytes,
+    session_id: str,
+    *,
+    job_id: UUID | None,
+    flow_id: UUID | None,
+) -> datetime:
+    """When the ticket ends."""
+    given = (digest, job_id, flow_id, session_id)
+    ends: datetime = await db.value("create_session_ticket", *given, tenant=tenant)
+    return ends
+
+
+async def take_ticket(db: Database, digest: bytes) -> SessionTicket | None:
+    """It is used up, and worth nothing the next time."""
+    rows = await db.call("redeem_session_ticket", digest)
+    return SessionTicket(**rows[0]) if rows else None
+
+
+async def purge_sessions(db: Database) -> int:
+    return int(await db.value_long("purge_sessions"))

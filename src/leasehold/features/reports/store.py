@@ -87,3 +87,7 @@ async def find_report(db: Database, report: UUID) -> UUID | None:
 
 def _about(report: UUID, expires: int) -> str:
     return f"report {report} until {expires}"
+
+
+async def purge_reports(db: Database) -> int:
+    return int(await db.value_long("purge_reports"))

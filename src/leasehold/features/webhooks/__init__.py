@@ -5,6 +5,7 @@ from leasehold.feature import Feature
 feature = Feature(
     name="webhooks",
     package=__name__,
+    needs=("secrets",),
     maintenance=("maintenance:tasks",),
     kinds=("handlers:app",),
     routes=("routes:routes", "routes_deliveries:routes"),

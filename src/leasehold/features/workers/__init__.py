@@ -5,6 +5,7 @@ from leasehold.feature import Feature
 feature = Feature(
     name="workers",
     package=__name__,
+    needs=("api_keys",),
     server=("long_poll:open_ready",),
     routes=("routes:routes", "routes_remote:routes"),
     pages=("pages:pages",),

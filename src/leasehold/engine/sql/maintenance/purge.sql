@@ -1,7 +1,7 @@
 -- Remove what has outlived its use, a bounded piece at a time; returns how many rows. Results go before the history of
--- their jobs; keys, answers, tickets, sessions, login links and invitations when their time is over; selections that nobody
--- began after an hour; gates after three idle days; ended workers, jobs of the default partition, unique keys, bodies and
--- audit with the history.
+-- their jobs; keys and answers when their time is over; selections that no job began after an hour;
+-- gates after three idle days; ended workers, jobs of the default partition, unique keys, bodies and
+-- audit with the history. What belongs to a feature alone is removed by its own maintenance.
 -- for: worker, operator
 -- settings: no jit
 create or replace function leasehold.purge(p_history_days integer default 90, p_result_days integer default 7, p_limit integer default 5000)
@@ -22,14 +22,6 @@ begin
   );
   get diagnostics v_n = row_count; v_total := v_total + v_n;
   delete from leasehold.request where ctid = any(array(select ctid from leasehold.request where expires_at < v_now limit p_limit));
-  get diagnostics v_n = row_count; v_total := v_total + v_n;
-  delete from leasehold.ticket where ctid = any(array(select ctid from leasehold.ticket where expires_at < v_now limit p_limit));
-  get diagnostics v_n = row_count; v_total := v_total + v_n;
-  delete from leasehold.session where ctid = any(array(select ctid from leasehold.session where expires_at < v_now limit p_limit));
-  get diagnostics v_n = row_count; v_total := v_total + v_n;
-  delete from leasehold.login_link where expires_at < v_now;
-  get diagnostics v_n = row_count; v_total := v_total + v_n;
-  delete from leasehold.invitation where expires_at < v_now;
   get diagnostics v_n = row_count; v_total := v_total + v_n;
   delete from leasehold.selection
   where selected_at < v_now - interval '1 hour' and (job_id is null or selected_at < v_old);

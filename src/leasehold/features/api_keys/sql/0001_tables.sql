@@ -27,11 +27,9 @@ create table leasehold.ticket (
   tenant_id  uuid not null references leasehold.tenant on delete cascade,
   job_id     uuid,                   -- the stream of a job …
   flow_id    uuid,                   -- … or of a flow; neither: that of the whole tenant
-  key_id     text references leasehold.api_key on delete cascade,  -- it belongs to a key …
-  session_id text,                   -- … or to a session: see the feature people
+  key_id     text not null references leasehold.api_key on delete cascade,
   expires_at timestamptz not null,
-  check (num_nonnulls(job_id, flow_id) <= 1),
-  check (num_nonnulls(key_id, session_id) = 1)
+  check (num_nonnulls(job_id, flow_id) <= 1)
 );
 create index ticket_by_time on leasehold.ticket (expires_at);
 

@@ -1,5 +1,5 @@
--- Keep a ticket for one stream of a job or a flow of the current tenant, or of the whole tenant where both are null, on behalf
--- of one of its keys or of a person's session that acts in it.
+-- Keep a ticket for one stream of a job or a flow of the current tenant, or of the whole tenant where
+-- both are null, on behalf of one of its keys.
 -- for: api
 create or replace function leasehold.create_ticket(
   p_digest bytea, p_job uuid, p_flow uuid, p_key_id text, p_seconds double precision default 60
@@ -15,12 +15,9 @@ begin
   if p_flow is not null then
     perform leasehold.require_flow(p_flow);
   end if;
-  insert into leasehold.ticket (digest, tenant_id, job_id, flow_id, key_id, session_id, expires_at)
-  select p_digest, v_tenant, p_job, p_flow, key_id, null, v_expires
-  from leasehold.api_key where key_id = p_key_id and tenant_id = v_tenant and revoked_at is null
-  union all
-  select p_digest, v_tenant, p_job, p_flow, null, session_id, v_expires
-  from leasehold.session where session_id = p_key_id and tenant_id = v_tenant and revoked_at is null;
+  insert into leasehold.ticket (digest, tenant_id, job_id, flow_id, key_id, expires_at)
+  select p_digest, v_tenant, p_job, p_flow, key_id, v_expires
+  from leasehold.api_key where key_id = p_key_id and tenant_id = v_tenant and revoked_at is null;
   if not found then
     raise exception 'there is no key %', quote_literal(p_key_id) using errcode = 'LH404';
   end if;

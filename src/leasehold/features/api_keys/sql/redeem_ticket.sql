@@ -1,4 +1,4 @@
--- Use a ticket up: for whom and which job or flow it was, if it is still good and its key is, or its session. No row
+-- Use a ticket up: for whom and which job or flow it was, if it is still good and its key is. No row
 -- otherwise.
 -- for: api
 create or replace function leasehold.redeem_ticket(p_digest bytea)
@@ -9,9 +9,6 @@ language sql as $$
   )
   select t.tenant_id, t.job_id, t.flow_id, k.key_id
   from taken t join leasehold.api_key k on k.key_id = t.key_id
-  where t.expires_at > leasehold.now() and k.revoked_at is null and (k.expires_at is null or k.expires_at > leasehold.now())
-  union all
-  select t.tenant_id, t.job_id, t.flow_id, t.session_id
-  from taken t cross join lateral leasehold.find_session(t.session_id) s
-  where t.expires_at > leasehold.now() and s.is_live and s.tenant_id = t.tenant_id
+  where t.expires_at > leasehold.now() and k.revoked_at is null
+    and (k.expires_at is null or k.expires_at > leasehold.now())
 $$;

@@ -1,6 +1,7 @@
--- Remove bodies that were put before p_old and that no job or outcome names, and those that only handlers have put, all
--- when no name holds them and their time is over. Jobs that old are gone, but for the few that still wait and those that waited
--- so long that they stand in the default partition.
+-- Remove names of bodies that have expired; bodies that were put before p_old and that no job or outcome
+-- names; and those that only handlers have put; bodies only when no name holds them and their time is
+-- over. Jobs that old are gone, but for the few that still wait and those that waited so long that they
+-- stand in the default partition.
 -- internal
 create or replace function leasehold.purge_blobs(p_old timestamptz, p_limit integer) returns integer
 language plpgsql as $$
@@ -8,6 +9,10 @@ declare
   v_live uuid[] := leasehold.unfinished_jobs('00000000-0000-0000-0000-000000000000', leasehold.first_id_of_day(p_old));
   v_n    integer;
 begin
+  delete from leasehold.held where (tenant_id, name) in (
+    select tenant_id, name from leasehold.held
+    where keep_until < leasehold.now() order by keep_until limit p_limit for update skip locked
+  );
   with old as materialized (
     select b.tenant_id, b.sha256 from leasehold.body b
     where b.named and b.at < p_old and coalesce(b.keep_until < leasehold.now(), true)

@@ -1,5 +1,5 @@
--- Forget what sites asked long ago, hosts that nobody asks, and answers of URLs, names of bodies and reports whose time is
--- over. A bounded piece at a time.
+-- Forget what sites asked long ago, hosts that are no longer asked, and answers of URLs that have
+-- expired. A bounded piece at a time.
 -- for: worker, operator
 create or replace function leasehold.purge_fetch_cache(p_limit integer default 5000) returns integer
 language plpgsql as $$
@@ -19,15 +19,6 @@ begin
   delete from leasehold.remembered where (tenant_id, url_sha256) in (
     select tenant_id, url_sha256 from leasehold.remembered
     where keep_until < v_now order by keep_until limit p_limit for update skip locked
-  );
-  get diagnostics v_n = row_count; v_total := v_total + v_n;
-  delete from leasehold.held where (tenant_id, name) in (
-    select tenant_id, name from leasehold.held
-    where keep_until < v_now order by keep_until limit p_limit for update skip locked
-  );
-  get diagnostics v_n = row_count; v_total := v_total + v_n;
-  delete from leasehold.report where report_id in (
-    select report_id from leasehold.report where expires_at < v_now order by expires_at limit p_limit for update skip locked
   );
   get diagnostics v_n = row_count;
   return v_total + v_n;

@@ -68,9 +68,17 @@ create table leasehold.login_link (
   expires_at timestamptz not null
 );
 
--- A program of a person has no API key: its tickets belong to its session.
-alter table leasehold.ticket
-add foreign key (session_id) references leasehold.session on delete cascade;
+-- A program of a person has no API key: its tickets for streams belong to its session.
+create table leasehold.session_ticket (
+  digest     bytea primary key,
+  tenant_id  uuid not null references leasehold.tenant on delete cascade,
+  job_id     uuid,                   -- as in the tickets of keys
+  flow_id    uuid,
+  session_id text not null references leasehold.session on delete cascade,
+  expires_at timestamptz not null,
+  check (num_nonnulls(job_id, flow_id) <= 1)
+);
+create index session_ticket_by_time on leasehold.session_ticket (expires_at);
 
 insert into leasehold.quota (what, most) values ('invitations', 1000);
 

@@ -8,7 +8,7 @@ declare
 begin
   perform leasehold.require_owner(v_tenant, p_person, null);
   delete from leasehold.membership where tenant_id = v_tenant and person_id = p_person;
-  delete from leasehold.ticket t using leasehold.session s
+  delete from leasehold.session_ticket t using leasehold.session s
   where t.session_id = s.session_id and s.person_id = p_person and t.tenant_id = v_tenant;
   perform leasehold.log_action(v_tenant, 'member.remove', p_person::text);
 end

@@ -10,7 +10,7 @@ begin
   where session_id = p_session_id and person_id is not distinct from p_person and revoked_at is null
   returning tenant_id into v_tenant;
   if found then
-    delete from leasehold.ticket where session_id = p_session_id;
+    delete from leasehold.session_ticket where session_id = p_session_id;
     perform leasehold.log_action(v_tenant, 'session.revoke', p_session_id);
     return true;
   end if;

@@ -3,5 +3,5 @@
 create or replace function leasehold.get_secret(p_name text) returns table (key_id text, wrapped bytea, box bytea)
 language sql stable as $$
   select key_id, wrapped, box from leasehold.secret
-  where tenant_id = leasehold.current_tenant() and name = p_name and endpoint_id is null
+  where tenant_id = leasehold.current_tenant() and name = p_name and owner_id is null
 $$;

@@ -14,7 +14,7 @@ begin
     raise exception 'there is no tenant %', v_tenant using errcode = 'LH404';
   end if;
   v_most := leasehold.take_quota(v_tenant, 'secrets');
-  if (select count(*) from leasehold.secret where tenant_id = v_tenant and endpoint_id is null and name <> p_name) >= v_most then
+  if (select count(*) from leasehold.secret where tenant_id = v_tenant and owner_id is null and name <> p_name) >= v_most then
     perform leasehold.refuse_more('secrets', v_most);
   end if;
   insert into leasehold.secret as s (tenant_id, name, key_id, wrapped, box, created_at, updated_at)

@@ -5,7 +5,7 @@ language plpgsql as $$
 declare
   v_tenant uuid := leasehold.current_tenant();
 begin
-  delete from leasehold.secret where tenant_id = v_tenant and name = p_name and endpoint_id is null;
+  delete from leasehold.secret where tenant_id = v_tenant and name = p_name and owner_id is null;
   if not found then
     raise exception 'there is no secret %', quote_nullable(p_name) using errcode = 'LH404', hint = 'leasehold secrets list';
   end if;

@@ -84,6 +84,10 @@ create table leasehold.delivery_attempt (
   primary key (delivery_id, n)
 );
 
+-- The secrets that an endpoint signs with, and the values of its headers, go with it.
+alter table leasehold.secret
+add foreign key (owner_id) references leasehold.endpoint on delete cascade;
+
 -- How far collect_job_events has come: one row.
 create table leasehold.collected (
   one      boolean primary key default true check (one),

@@ -21,7 +21,7 @@ begin
     e.state, e.reason, e.state_at, e.created_at, e.failing_since, e.resting_until,
     (
       select count(*)::integer from leasehold.secret s
-      where s.endpoint_id = e.endpoint_id and s.name not like '%/headers' and coalesce(s.expires_at > leasehold.now(), true)
+      where s.owner_id = e.endpoint_id and s.name not like '%/headers' and coalesce(s.expires_at > leasehold.now(), true)
     ),
     e.max_per_minute, e.ordered
   from leasehold.endpoint e

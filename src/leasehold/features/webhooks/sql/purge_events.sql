@@ -18,7 +18,7 @@ begin
     order by event_id limit p_limit for update skip locked
   );
   get diagnostics v_events = row_count;
-  delete from leasehold.secret where endpoint_id is not null and expires_at < leasehold.now();
+  delete from leasehold.secret where owner_id is not null and expires_at < leasehold.now();
   get diagnostics v_secrets = row_count;
   return v_events + v_secrets;
 end

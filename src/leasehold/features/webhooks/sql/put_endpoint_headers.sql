@@ -8,7 +8,7 @@ declare
   v_endpoint leasehold.endpoint := leasehold.require_endpoint(p_endpoint);
 begin
   update leasehold.endpoint set headers = p_headers where endpoint_id = p_endpoint;
-  insert into leasehold.secret as s (tenant_id, name, endpoint_id, key_id, wrapped, box, created_at, updated_at)
+  insert into leasehold.secret as s (tenant_id, name, owner_id, key_id, wrapped, box, created_at, updated_at)
   values (
     v_endpoint.tenant_id, format('endpoint/%s/headers', p_endpoint), p_endpoint, p_key_id, p_wrapped, p_box,
     leasehold.now(), leasehold.now()

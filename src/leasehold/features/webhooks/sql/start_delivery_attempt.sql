@@ -96,7 +96,7 @@ begin
     array_agg(name order by created_at desc), array_agg(key_id order by created_at desc),
     array_agg(wrapped order by created_at desc), array_agg(box order by created_at desc)
   into v_sending.names, v_sending.key_ids, v_sending.wrapped, v_sending.boxes
-  from leasehold.secret where endpoint_id = v_endpoint.endpoint_id and coalesce(expires_at > v_now, true);
+  from leasehold.secret where owner_id = v_endpoint.endpoint_id and coalesce(expires_at > v_now, true);
   return next v_sending;
 end
 $$;
