@@ -289,10 +289,8 @@ def _run(copy: Path, tests: list[str], seconds: float) -> tuple[str, str]:
         try:
             code = process.wait(seconds)
         except subprocess.TimeoutExpired:
-            # Without its fixtures' end it would leave its server.
-            process.send_signal(signal.SIGINT)
-            code = process.wait(60)
-            return "not found in time", f"{len(tests)} files"
+            _end(process)
+            return "not ended in time", f"{len(tests)} files"
         out.seek(0)
         said = out.read()
     if code == 0:
@@ -300,6 +298,16 @@ def _run(copy: Path, tests: list[str], seconds: float) -> tuple[str, str]:
         return "survived", " ".join(tests[:3]) + others
     first = re.search(r"^(?:FAILED|ERROR) (\S+)", said, re.MULTILINE)
     return "caught", first[1] if first else f"exit code {code}"
+
+
+def _end(process: "subprocess.Popen[bytes]") -> None:
+    """By a signal at first: its fixtures stop what they started."""
+    process.send_signal(signal.SIGINT)
+    try:
+        process.wait(30)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
 
 
 # -- the tree -------------------------------------------------------------------------------------

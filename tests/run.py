@@ -1,9 +1,10 @@
 """``python -m tests.run``: the tests, in processes that each collect a part of the folders.
 
-There are more processes than a machine has cores, as tests wait as long as they compute.
-``[tool.leasehold.tests]`` in pyproject.toml gives each folder its budget in seconds of one process.
-The budgets divide the folders between the processes, and are printed beside what was needed.
-With paths, ``python -m tests.run tests/http``, one process runs these.
+At any time there are more processes than a machine has cores, as tests wait as long as they compute.
+``[tool.leasehold.tests]`` in pyproject.toml gives each folder its budget in seconds of one process,
+``[tool.leasehold.long_tests]`` that of its long tests. The budgets divide the folders into parts: one
+that takes longer than its budget holds up no other. With paths, ``python -m tests.run tests/http``,
+one process runs these.
 """
 
 import argparse
@@ -12,10 +13,10 @@ import os
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 import tomllib
 from collections import defaultdict
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,9 @@ from tests.reporting import RECORD
 
 ROOT = Path(__file__).parents[1]
 PROCESSES = 4
+PARTS = 10  # each starts a process and a server, which takes about two seconds of a processor
+LONG = "mark.long"
+UNKNOWN = 5.0  # seconds of a folder that has no budget
 SLOWEST = 20
 NO_TESTS = 5  # pytest's exit code when it selected none
 
@@ -36,22 +40,25 @@ def main() -> int:
     chosen = parser.parse_args()
     if chosen.paths:
         return run_some(chosen.paths, with_long=chosen.long)
-    budgets = {folder: seconds for folder, seconds in read_budgets().items() if _is_in(folder, chosen.only)}
+    table = "long_tests" if chosen.long else "tests"
+    marks = "long" if chosen.long else "not long"
+    all_budgets = read_budgets(table)
+    budgets = {name: all_budgets[name] for name in all_budgets if _is_in(name, chosen.only)}
     began = time.monotonic()
-    with tempfile.TemporaryDirectory(prefix="leasehold-tests-") as folder:
+    with tempfile.TemporaryDirectory(prefix="leasehold-tests-") as temporary:
         parts = [
-            Part(number, folders, Path(folder) / f"{number}.jsonl")
-            for number, folders in enumerate(divide(budgets, PROCESSES), 1)
+            Part(
+                number,
+                folders,
+                [path for folder in folders for path in paths_of(folder, all_budgets)],
+                Path(temporary) / f"{number}.jsonl",
+            )
+            for number, folders in enumerate(divide(budgets, PARTS), 1)
         ]
-        for part in parts:
-            print(f"process {part.number}: {' '.join(part.folders)}", flush=True)
-        threads = [threading.Thread(target=part.run, args=["long" if chosen.long else "not long"]) for part in parts]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        reports = [json.loads(line) for part in parts for line in part.record.read_text().splitlines()]
-    return summarize(parts, reports, {} if chosen.long else budgets, time.monotonic() - began)
+        with ThreadPoolExecutor(PROCESSES) as pool:
+            list(pool.map(lambda part: part.run(marks), parts))
+        lines = [line for part in parts for line in part.record.read_text().splitlines()]
+    return summarize(parts, [json.loads(line) for line in lines], budgets, time.monotonic() - began)
 
 
 def run_some(paths: list[str], *, with_long: bool) -> int:
@@ -70,30 +77,38 @@ def _environment() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
 
 
-def read_budgets() -> dict[str, float]:
-    table = tomllib.loads((ROOT / "pyproject.toml").read_text())
-    budgets: dict[str, float] = table["tool"]["leasehold"]["tests"]
-    found = {str(path.parent.relative_to(ROOT / "tests")) for path in (ROOT / "tests").rglob("test_*.py")}
-    if missing := found - set(budgets):
-        raise SystemExit(f"[tool.leasehold.tests] in pyproject.toml has no budget for {', '.join(sorted(missing))}")
+def read_budgets(table: str) -> dict[str, float]:
+    """Seconds of folders, and of files that are too long for one part with their folder."""
+    tables = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["leasehold"]
+    found = {
+        str(path.parent.relative_to(ROOT / "tests"))
+        for path in (ROOT / "tests").rglob("test_*.py")
+        if table == "tests" or LONG in path.read_text()
+    }
+    if missing := sorted(found - set(tables[table])):
+        print(f"[tool.leasehold.{table}] in pyproject.toml has no budget for {', '.join(missing)}")
+    budgets: dict[str, float] = dict.fromkeys(missing, UNKNOWN) | tables[table]
     return budgets
 
 
 def divide(budgets: dict[str, float], parts: int) -> list[list[str]]:
-    """The folders in as many parts of the same time: the largest goes first, to the shortest."""
+    """The folders in parts of the same time, the longest first: the largest goes to the shortest."""
     loads, divided = [0.0] * parts, [list[str]() for _ in range(parts)]
     for folder, seconds in sorted(budgets.items(), key=lambda item: -item[1]):
         shortest = loads.index(min(loads))
         loads[shortest] += seconds
         divided[shortest].append(folder)
-    return [part for part in divided if part]
+    order = sorted(range(parts), key=lambda part: -loads[part])
+    return [divided[part] for part in order if divided[part]]
 
 
-def paths_of(folder: str) -> list[str]:
-    """What pytest is given: the folder, or its files where folders in it have budgets of their own."""
-    if any(_is_in(other, [folder]) and other != folder for other in read_budgets()):
-        return [str(path.relative_to(ROOT)) for path in sorted((ROOT / "tests" / folder).glob("test_*.py"))]
-    return [f"tests/{folder}"]
+def paths_of(folder: str, budgets: dict[str, float]) -> list[str]:
+    """What pytest is given: the folder, or those of its files that have no budget elsewhere."""
+    if not any(_is_in(other, [folder]) and other != folder for other in budgets):
+        return [f"tests/{folder}"]
+    files = sorted((ROOT / "tests" / folder).glob("test_*.py"))
+    names = [str(path.relative_to(ROOT / "tests")) for path in files]
+    return [f"tests/{name}" for name in names if name not in budgets]
 
 
 def _is_in(folder: str, chosen: list[str]) -> bool:
@@ -106,14 +121,17 @@ class Part:
 
     number: int
     folders: list[str]
+    paths: list[str]
     record: Path
     code: int = 0
     words: list[str] = field(default_factory=list)
 
     def run(self, marks: str) -> None:
+        print(f"process {self.number}: {' '.join(self.folders)}", flush=True)
+        began = time.monotonic()
         self.record.touch()
         command = [sys.executable, "-m", "pytest", "-q", "--no-header"]
-        command += ["-m", marks, *(path for folder in self.folders for path in paths_of(folder))]
+        command += ["-m", marks, *self.paths]
         with subprocess.Popen(
             command,
             cwd=ROOT,
@@ -128,6 +146,7 @@ class Part:
                 if "%]" in line:
                     print(line, end="", flush=True)
         self.code = 0 if process.returncode == NO_TESTS else process.returncode
+        print(f"process {self.number} took {time.monotonic() - began:.0f} s", flush=True)
 
 
 def summarize(parts: list[Part], reports: list[dict[str, Any]], budgets: dict[str, float], took: float) -> int:
@@ -168,8 +187,8 @@ def show_times(reports: list[dict[str, Any]], budgets: dict[str, float]) -> None
 
 
 def folder_of(test: str, budgets: dict[str, float]) -> str:
-    """The innermost folder with a budget that holds the test."""
-    parts = test.split("::")[0].split("/")[1:-1]
+    """The file of the test, or the innermost folder, that has a budget."""
+    parts = test.split("::")[0].split("/")[1:]
     inner = ["/".join(parts[:n]) for n in range(len(parts), 0, -1)]
     return next((folder for folder in inner if folder in budgets), ".")
 
