@@ -41,6 +41,7 @@ check: $(VENV)/.dev
 	$(BIN)/ruff check src packs tests tools examples benchmarks
 	$(BIN)/lint-imports
 	$(BIN)/mypy
+	$(BIN)/pyright --pythonpath $(BIN)/python
 	$(BIN)/python -m tools.generate --check
 	$(BIN)/python -m tools.typescript --check
 	$(BIN)/python -m tools.check_shape

@@ -12,8 +12,7 @@ async def main() -> None:
         asked = await app.enqueue("demo.hello", {"name": "Ada", "steps": 2}, key="hello-ada")
         again = await app.enqueue("demo.hello", {"name": "Ada", "steps": 2}, key="hello-ada")
         print("the same key is the same job:", again.job_id == asked.job_id)
-        job = await app.wait(asked, timeout=60)
-        print(job.state, job.result)
+        print(await app.wait(asked, timeout=60))
 
 
 if __name__ == "__main__":

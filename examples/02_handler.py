@@ -3,7 +3,7 @@
 import asyncio
 from dataclasses import dataclass
 
-from leasehold import Context, Fail, Leasehold, Retry
+from leasehold import Context, Fail, JobFailed, Leasehold, Retry
 
 app = Leasehold()
 
@@ -35,8 +35,10 @@ async def main() -> None:
         good = await refund.enqueue(Refund(order=17, cents=500))
         bad = await refund.enqueue(Refund(order=18, cents=0))
         for asked in (good, bad):
-            job = await app.wait(asked, timeout=60)
-            print(job.state, f"after {job.attempt} attempts:", job.result or job.error["message"])
+            try:
+                print(await app.wait(asked, timeout=60))
+            except JobFailed as failed:
+                print(failed.job.state, f"after attempt {failed.job.attempt}:", failed.cause)
 
 
 if __name__ == "__main__":

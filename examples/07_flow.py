@@ -66,7 +66,7 @@ async def main() -> None:
         ended = await flows.get(flow_id)
         print(ended.state, ended.counts)
         [last] = [step for step in await flows.steps(flow_id) if step.name == "summary"]
-        print(*(await app.wait(last.job_id)).result, sep="\n")
+        print(*await app.wait(last.job_id), sep="\n")
 
 
 if __name__ == "__main__":

@@ -42,7 +42,7 @@ def generated() -> dict[Path, str]:
         _ENQUEUE / "check_options.sql": _check_options(),
         _ENQUEUE / "known_options.sql": _known_options(),
         _ENQUEUE / "is_plain.sql": _is_plain(),
-        ROOT / "src" / "leasehold" / "program" / "options.py": _formatted(_typed_dicts()),
+        ROOT / "src" / "leasehold" / "typed_options.py": _formatted(_typed_dicts()),
         types: _formatted(_part(types, "# <options>", "# </options>", _request_bodies())),
         page: _part(page, "<!-- options -->", "<!-- /options -->", _table()),
     }
@@ -226,7 +226,7 @@ def _seconds(text: str) -> str:
 
 _IN_PYTHON = {
     "queue": "str", "text": "str", "gate": "str", "trace": "str", "id": "UUID | str",
-    "whole": "int", "seconds": "float | timedelta", "boolean": "bool", "texts": "list[str]",
+    "whole": "int", "seconds": "float | timedelta", "boolean": "bool", "texts": "Sequence[str]",
     "moment": "datetime", "future": "datetime",
 }  # fmt: skip
 _PREFIX = '"""The options of jobs, for type checkers. Made ' + _MADE + '."""'
@@ -240,6 +240,7 @@ def _typed_dicts() -> str:
     return f"""\
 {_PREFIX}
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Literal, TypedDict
 from uuid import UUID
@@ -262,10 +263,43 @@ class HandlerOptions(_CommonOptions, total=False):
     \"\"\"What a handler says of the jobs of its kind, and how a worker runs them.\"\"\"
 
 {_fields(of_kinds)}
-    retry: tuple[float | timedelta, float | timedelta]  # retry_base_s and retry_cap_s
+    retry: tuple[float | timedelta, float | timedelta]
+    \"\"\"retry_base_s and retry_cap_s: the first delay and the longest one.\"\"\"
     isolate: bool
-    memory_mb: int
-    soft_timeout: float | timedelta
+    \"\"\"Each attempt runs in a process of its own.\"\"\"
+    memory_mb: int | None
+    \"\"\"Memory that the process of an attempt may take; with isolate.\"\"\"
+    soft_timeout: float | None
+    \"\"\"Seconds after which ctx.timed_out is true. Default half of the timeout.\"\"\"
+
+
+class ScheduleOptions(_CommonOptions, total=False):
+    \"\"\"When a schedule fires, and what its jobs are given.\"\"\"
+
+    cron: str | None
+    \"\"\"Cron line; one of cron, every and at.\"\"\"
+    every: float | timedelta | None
+    \"\"\"Seconds between two ticks.\"\"\"
+    at: datetime | None
+    \"\"\"The only tick.\"\"\"
+    zone: str
+    \"\"\"Time zone of the cron line. Default UTC.\"\"\"
+    starts_at: datetime | None
+    \"\"\"No tick before this time.\"\"\"
+    ends_at: datetime | None
+    \"\"\"No tick after this time.\"\"\"
+    jitter: float | timedelta
+    \"\"\"Seconds by which a tick comes later at most. Default 0.\"\"\"
+    overlap: Literal["skip", "queue", "cancel_old"] | None
+    \"\"\"What a tick does while the job of the last one has not ended.\"\"\"
+    catch_up: Literal["none", "one", "all"]
+    \"\"\"Which ticks are made up for after a stop. Default one.\"\"\"
+    catch_up_max: int
+    \"\"\"How many of the newest ticks catch_up=all makes up for. Default 100.\"\"\"
+    tick_as: str | None
+    \"\"\"Member of the payload that gets the tick.\"\"\"
+    tenant: str | UUID | None
+    \"\"\"Name or id of the tenant. Default that of LEASEHOLD_TENANT.\"\"\"
 """
 
 

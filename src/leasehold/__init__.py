@@ -9,14 +9,16 @@ if TYPE_CHECKING:
     from leasehold.features.reports.csv_lines import csv_line
     from leasehold.features.schedules.timing import Timing
     from leasehold.fetch.response import Fetched
-    from leasehold.job import Enqueued, Job, State
+    from leasehold.job import Enqueued, Job, JobFailed, State
     from leasehold.program.access import Access
     from leasehold.program.app import Leasehold
     from leasehold.program.batches import Item
     from leasehold.program.context import Context, SyncContext, SyncTransaction
+    from leasehold.program.kind import Kind
     from leasehold.program.outcomes import Cancel, Fail, Retry, Snooze, storable
     from leasehold.program.transaction import AttemptTransaction, ReadOnlyTransaction, Transaction
     from leasehold.settings import Settings
+    from leasehold.typed_options import HandlerOptions, JobOptions, ScheduleOptions, StepOptions
 
 __all__ = [
     "Access",
@@ -27,16 +29,22 @@ __all__ = [
     "Fail",
     "Fetched",
     "Flow",
+    "HandlerOptions",
     "Item",
     "Job",
+    "JobFailed",
+    "JobOptions",
+    "Kind",
     "Leasehold",
     "LeaseholdError",
     "ReadOnlyTransaction",
     "Retry",
+    "ScheduleOptions",
     "Settings",
     "Snooze",
     "State",
     "Step",
+    "StepOptions",
     "SyncContext",
     "SyncTransaction",
     "Timing",
@@ -72,11 +80,13 @@ _HOMES = {
     ),
     "leasehold.features.reports.csv_lines": ("csv_line",),
     "leasehold.features.schedules.timing": ("Timing",),
-    "leasehold.job": ("Enqueued", "Job", "State"),
+    "leasehold.job": ("Enqueued", "Job", "JobFailed", "State"),
     "leasehold.fetch.response": ("Fetched",),
+    "leasehold.program.kind": ("Kind",),
     "leasehold.program.outcomes": ("Cancel", "Fail", "Retry", "Snooze", "storable"),
     "leasehold.program.transaction": ("AttemptTransaction", "ReadOnlyTransaction", "Transaction"),
     "leasehold.settings": ("Settings",),
+    "leasehold.typed_options": ("HandlerOptions", "JobOptions", "ScheduleOptions", "StepOptions"),
 }
 
 

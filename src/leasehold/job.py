@@ -4,10 +4,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any, Generic, Literal, NamedTuple, Self
 from uuid import UUID
 
+from typing_extensions import TypeVar
+
 from leasehold import json_codec
+from leasehold.errors import LeaseholdError
+
+#: The result of the job's handler.
+R = TypeVar("R", covariant=True, default=Any)
 
 
 class State(StrEnum):
@@ -31,7 +37,7 @@ class State(StrEnum):
 
 
 @dataclass(slots=True, unsafe_hash=True)
-class Enqueued:
+class Enqueued(Generic[R]):
     """The answer to an enqueue; ``created`` is false where the job was there already."""
 
     job_id: UUID
@@ -114,6 +120,16 @@ class Job(JobSummary):
         columns = dict(row) | {name: read(row[name]) for name in ("payload", "result")}
         columns |= {"error": json_codec.shown(row["error"]), "state": State(row["state"])}
         return cls(group=columns.pop("group_key"), **columns)
+
+
+class JobFailed(LeaseholdError):
+    """A job that was waited for has ended as failed, dead or canceled; ``job`` is that job, ``cause`` its error."""
+
+    def __init__(self, job: Job) -> None:
+        self.job = job
+        self.cause = str((job.error or {}).get("message") or job.state)
+        hint = f"leasehold jobs get {job.job_id} shows its attempts, leasehold jobs retry {job.job_id} runs it again"
+        super().__init__(f"job {job.job_id} of {job.kind} is {job.state}: {self.cause}", hint=hint)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -37,7 +37,7 @@ async def plain(ctx: Context, order: dict[str, Any]) -> dict[str, Any]:
     return author(ctx)
 
 
-@app.handler("c.doomed", retry_base_s=0.1, retry_cap_s=0.2, max_attempts=2)
+@app.handler("c.doomed", retry_base_s=0.1, retry_cap_s=0.2, attempts=2)
 async def doomed(ctx: Context, order: dict[str, Any]) -> None:
     if order["permanent"]:
         raise Fail(signed(ctx))
@@ -70,7 +70,7 @@ async def isolated(ctx: Context, order: dict[str, Any]) -> dict[str, Any]:
     return author(ctx)
 
 
-@app.handler("c.poison", retry_base_s=0.1, retry_cap_s=0.2, max_attempts=2)
+@app.handler("c.poison", retry_base_s=0.1, retry_cap_s=0.2, attempts=2)
 async def poison(ctx: Context, order: dict[str, Any]) -> None:
     """Takes its whole worker down, each time."""
     os.abort()

@@ -218,7 +218,7 @@ async def test_a_handler_may_say_anything(cell: Cell, worker_db: Database) -> No
             await ctx.log.info(text, field=text)
         return [text for text in texts if is_text(text)]
 
-    @app.handler("t.raise", max_attempts=1)
+    @app.handler("t.raise", attempts=1)
     async def raise_(ctx: Context, n: int) -> None:
         raise RuntimeError(texts[n])
 
@@ -452,7 +452,7 @@ async def test_an_attempt_that_wants_an_absurd_delay_is_refused_or_its_job_can_s
 async def test_a_handler_that_wants_an_absurd_delay_does_not_hang(cell: Cell, worker_db: Database) -> None:
     app, shop = Leasehold(), Shop(worker_db, cell)
 
-    @app.handler("t.retry", max_attempts=2)
+    @app.handler("t.retry", attempts=2)
     async def retry(ctx: Context, n: int) -> None:
         raise Retry("later", after=ABSURD[n])
 
@@ -462,12 +462,12 @@ async def test_a_handler_that_wants_an_absurd_delay_does_not_hang(cell: Cell, wo
             raise Snooze("later", after=ABSURD[n])
         return "came back"
 
-    @app.handler("t.extend", max_attempts=1)
+    @app.handler("t.extend", attempts=1)
     async def extend(ctx: Context, n: int) -> str:
         await ctx.extend(ABSURD[n])
         return "extended"
 
-    @app.handler("t.progress", max_attempts=1)
+    @app.handler("t.progress", attempts=1)
     async def progress(ctx: Context, n: int) -> str:
         await ctx.progress(ABSURD[n])
         return "said"

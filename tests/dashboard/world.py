@@ -226,7 +226,7 @@ async def orders_of(cell: Cell, ids: Sequence[UUID]) -> tuple[dict[str, UUID], d
         worker = await _register(db, "orders-01:77", ["orders"])
 
         def ordered(kind: str, name: str) -> Any:
-            return step(kind, {"order": 4711}, name=name, queue="orders", max_attempts=1)
+            return step(kind, {"order": 4711}, name=name, queue="orders", attempts=1)
 
         async def start(tenant: UUID, name: str, *, fails: str = "", stays: str = "") -> UUID:
             parcels = group(step("shop.label", {"parcel": n}, queue="orders") for n in range(8))

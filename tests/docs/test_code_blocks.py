@@ -79,7 +79,7 @@ async def _ask_twice(here: Running, cell: Cell) -> list[Any]:
             await ask(connection, 17)
         async with app:
             client = await app.client("acme")
-            return [(await app.wait(job.job_id, tenant="acme", timeout=20)).result for job in await client.list_jobs()]
+            return [await app.wait(job.job_id, tenant="acme", timeout=20) for job in await client.list_jobs()]
     finally:
         await connection.close()
 

@@ -11,7 +11,7 @@ import asyncpg
 import pytest
 from pydantic import BaseModel
 
-from leasehold import Context, Leasehold, LeaseholdError, Settings, State, SyncContext
+from leasehold import Context, Enqueued, Fail, Job, JobFailed, Leasehold, LeaseholdError, Settings, State, SyncContext
 from leasehold.database.database import Database, Role
 from leasehold.errors import BadInput, LeaseLost
 from leasehold.worker import Worker
@@ -46,6 +46,10 @@ async def working(app: Leasehold, cell: Cell) -> AsyncIterator[None]:
             await task
 
 
+async def ended(app: Leasehold, made: Enqueued) -> Job:
+    return await (await app.client("a")).wait(made.job_id, timeout=20)
+
+
 async def test_the_sample_works(app: Leasehold, cell: Cell) -> None:
     seen: list[Any] = []
 
@@ -57,13 +61,28 @@ async def test_the_sample_works(app: Leasehold, cell: Cell) -> None:
 
     async with working(app, cell):
         asked = await refund.enqueue(RefundOrder(order=17), tenant="a", key="r-1", tags=["vip"])
-        job = await app.wait(asked, tenant="a", timeout=20)
+        receipt = await app.wait(asked, tenant="a", timeout=20)
+        job = await ended(app, asked)
         again = await app.enqueue("shop.refund", {"order": 17}, key="r-1")
     assert (job.state, job.result, job.queue, job.priority, job.max_attempts) == (
         State.SUCCEEDED, {"number": "r-17"}, "money", 1, 5,
     )  # fmt: skip
+    assert receipt == Receipt(number="r-17")
     assert seen == [(cell.tenant_a, 1, RefundOrder(order=17))]
     assert (again.job_id, again.created, job.tags) == (asked.job_id, False, ["vip"])
+
+
+async def test_waiting_for_a_job_that_fails_raises_what_it_failed_of(app: Leasehold, cell: Cell) -> None:
+    @app.handler("shop.refund")
+    async def refund(ctx: Context, order: RefundOrder) -> Receipt:
+        raise Fail("there is no such order")
+
+    async with working(app, cell):
+        made = await refund.enqueue(RefundOrder(order=0))
+        with pytest.raises(JobFailed) as failed:
+            await app.wait(made, timeout=20)
+    assert str(failed.value) == f"job {made.job_id} of shop.refund is failed: there is no such order"
+    assert (failed.value.job.state, failed.value.cause) == (State.FAILED, "there is no such order")
 
 
 async def test_a_handler_can_still_be_called_as_the_function_it_is(app: Leasehold) -> None:
@@ -82,7 +101,7 @@ async def test_a_payload_that_does_not_fit_is_refused_before_anything_is_stored(
     async def refund(ctx: Context, order: RefundOrder) -> None: ...
 
     with pytest.raises(BadInput, match="order: "):
-        await refund.enqueue({"order": "seventeen"})
+        await refund.enqueue({"order": "seventeen"})  # type: ignore[arg-type]
     assert await cell.look("select * from leasehold.job") == []
 
 
@@ -172,8 +191,7 @@ async def test_middleware_wraps_every_attempt_and_lifespans_give_resources(app: 
         return "done"
 
     async with working(app, cell):
-        job = await app.wait(await work.enqueue(), timeout=20)
-    assert job.result == "done"
+        assert await app.wait(await work.enqueue(), timeout=20) == "done"
     assert story == ["opened", "outer in", "inner", "bank is open", "outer out", "closed"]
 
 
@@ -197,7 +215,7 @@ async def test_older_payloads_are_turned_into_the_new_shape(app: Leasehold, cell
         old = await client.enqueue("shop.refund", {"id": 7}, version=1)
         middle = await client.enqueue("shop.refund", {"order": 8}, version=2)
         new = await refund.enqueue(RefundOrder(order=9))
-        jobs = [await app.wait(job, timeout=20) for job in (old, middle, new)]
+        jobs = [await ended(app, job) for job in (old, middle, new)]
     assert [job.version for job in jobs] == [1, 2, 3]
     assert sorted(got, key=lambda order: order.order) == [
         RefundOrder(order=7, cents=5), RefundOrder(order=8, cents=5), RefundOrder(order=9),
@@ -229,7 +247,7 @@ async def test_rows_children_and_outcome_commit_together(app: Leasehold, shop: C
             return await tx.complete(Receipt(number="r-1"))
 
     async with working(app, shop):
-        job = await app.wait(await refund.enqueue(RefundOrder(order=17)), timeout=20)
+        job = await ended(app, await refund.enqueue(RefundOrder(order=17)))
     assert (job.state, job.result, job.attempt) == (State.SUCCEEDED, {"number": "r-1"}, 1)
     assert await shop.look("select number, state from leasehold_test.orders") == [{"number": 17, "state": "refunded"}]
     assert len(await shop.look("select * from leasehold.job where kind = 'shop.mail'")) == 1
@@ -247,7 +265,7 @@ async def test_an_error_after_the_statements_leaves_nothing_of_them(app: Leaseho
             await tx.complete(None)
 
     async with working(app, shop):
-        job = await app.wait(await refund.enqueue(RefundOrder(order=17)), timeout=20)
+        job = await ended(app, await refund.enqueue(RefundOrder(order=17)))
     assert (job.state, job.attempt) == (State.SUCCEEDED, 2)
     assert len(await shop.look("select * from leasehold_test.orders")) == 1
     assert len(await shop.look("select * from leasehold.job where kind = 'shop.mail'")) == 1
@@ -265,7 +283,7 @@ async def test_a_sync_handler_has_the_same_transaction(app: Leasehold, shop: Cel
             return tx.complete(Receipt(number="r-1"))
 
     async with working(app, shop):
-        job = await app.wait(await refund.enqueue(RefundOrder(order=17)), timeout=20)
+        job = await ended(app, await refund.enqueue(RefundOrder(order=17)))
     assert (job.state, job.result, job.attempt) == (State.SUCCEEDED, {"number": "r-1"}, 2)
     assert len(await shop.look("select * from leasehold_test.orders")) == 1
     assert len(await shop.look("select * from leasehold.job where kind = 'shop.mail'")) == 1
@@ -304,7 +322,7 @@ async def test_a_handlers_transaction_sees_only_its_tenants_rows(app: Leasehold,
     async with working(app, shop):
         mine = await app.wait(await look.enqueue(tenant="a"), tenant="a", timeout=20)
         theirs = await app.wait(await look.enqueue(tenant="b"), tenant="b", timeout=20)
-    assert (mine.result, theirs.result) == (0, 1)
+    assert (mine, theirs) == (0, 1)
 
 
 async def test_an_enqueue_wakes_an_idle_worker(cell: Cell, worker_db: Database) -> None:
@@ -319,9 +337,8 @@ async def test_an_enqueue_wakes_an_idle_worker(cell: Cell, worker_db: Database) 
         return "woken"
 
     async with working(app, cell):
-        for options in ({}, {}, {}, {"group": "g"}, {"group": "g"}):
-            job = await app.wait(await work.enqueue(**options), timeout=20)
-            assert job.result == "woken"
+        for group in (None, None, None, "g", "g"):
+            assert await app.wait(await work.enqueue(group=group), timeout=20) == "woken"
 
 
 async def test_what_is_said_after_complete_is_refused_instead_of_waiting_for_itself(app: Leasehold, shop: Cell) -> None:
@@ -338,8 +355,8 @@ async def test_what_is_said_after_complete_is_refused_instead_of_waiting_for_its
             return result
 
     async with working(app, shop):
-        job = await app.wait(await work.enqueue(), timeout=20)
-    assert (job.result, said) == ("done", ["the job is complete: say it before tx.complete()"])
+        result = await app.wait(await work.enqueue(), timeout=20)
+    assert (result, said) == ("done", ["the job is complete: say it before tx.complete()"])
 
 
 async def test_log_lines_do_not_touch_the_progress(app: Leasehold, cell: Cell) -> None:
@@ -349,7 +366,7 @@ async def test_log_lines_do_not_touch_the_progress(app: Leasehold, cell: Cell) -
         await ctx.log.info("and now something else")
 
     async with working(app, cell):
-        job = await app.wait(await work.enqueue(), timeout=20)
+        job = await ended(app, await work.enqueue())
     assert (job.progress, job.message) == (50, "half")
 
 
@@ -372,5 +389,5 @@ async def test_more_handlers_may_hold_transactions_than_the_worker_has_connectio
         for _ in range(8):
             await started.acquire()
         asyncio.get_running_loop().call_later(app.settings.lease_seconds * 1.5, go_on.set)
-        jobs = [await app.wait(job, timeout=30) for job in asked]
+        jobs = [await ended(app, job) for job in asked]
     assert [(job.state, job.attempt) for job in jobs] == [(State.SUCCEEDED, 1)] * 8

@@ -16,7 +16,7 @@ from leasehold.program.context import Context
 app = Leasehold()
 
 
-@app.handler("f.work", retry_base_s=0.05, retry_cap_s=0.2, max_attempts=20)
+@app.handler("f.work", retry_base_s=0.05, retry_cap_s=0.2, attempts=20)
 async def work(ctx: Context, order: dict[str, Any]) -> str:
     """Has its effect once for each attempt, and takes a while."""
     append(order["sink"], f"{ctx.job_id} {ctx.attempt}")
@@ -27,7 +27,7 @@ async def work(ctx: Context, order: dict[str, Any]) -> str:
     return str(ctx.tenant_id)
 
 
-@app.handler("f.grouped", retry_base_s=0.02, retry_cap_s=0.05, max_attempts=50)
+@app.handler("f.grouped", retry_base_s=0.02, retry_cap_s=0.05, attempts=50)
 async def grouped(ctx: Context, order: dict[str, Any]) -> None:
     """Takes a while. The first time it may raise, or kill its process with all that runs there."""
     await asyncio.sleep(order["seconds"])
@@ -37,7 +37,7 @@ async def grouped(ctx: Context, order: dict[str, Any]) -> None:
         raise RuntimeError("on purpose")
 
 
-@app.handler("f.watched", max_attempts=5)
+@app.handler("f.watched", attempts=5)
 async def watched(ctx: Context, order: dict[str, Any]) -> int:
     """Writes down when it began and when it was stopped, by the clock that all processes of a machine share."""
     append(order["sink"], f"began {ctx.attempt} {time.monotonic()}")
@@ -50,7 +50,7 @@ async def watched(ctx: Context, order: dict[str, Any]) -> int:
     return 0
 
 
-@app.handler("f.pack", retry_base_s=0.05, retry_cap_s=0.1, max_attempts=20)
+@app.handler("f.pack", retry_base_s=0.05, retry_cap_s=0.1, attempts=20)
 async def pack(ctx: Context, order: dict[str, Any]) -> str:
     """Rows of its own, a child and the outcome, in one transaction."""
     async with ctx.transaction() as tx:
@@ -59,7 +59,7 @@ async def pack(ctx: Context, order: dict[str, Any]) -> str:
         return await tx.complete("packed")
 
 
-@app.handler("f.holds", retry_base_s=0.05, retry_cap_s=0.2, max_attempts=20)
+@app.handler("f.holds", retry_base_s=0.05, retry_cap_s=0.2, attempts=20)
 async def holds(ctx: Context, order: dict[str, Any]) -> str:
     """Holds its transaction open for a while, and goes on with it."""
     async with ctx.transaction() as tx:
@@ -70,12 +70,12 @@ async def holds(ctx: Context, order: dict[str, Any]) -> str:
         return await tx.complete("held")
 
 
-@app.handler("f.child", max_attempts=100)
+@app.handler("f.child", attempts=100)
 async def child(ctx: Context, order: dict[str, Any]) -> str:
     return str(order["parent"])
 
 
-@app.handler("f.fan", retry_base_s=0.05, retry_cap_s=0.1, max_attempts=100)
+@app.handler("f.fan", retry_base_s=0.05, retry_cap_s=0.1, attempts=100)
 async def fan(ctx: Context, order: dict[str, Any]) -> int:
     """Finds so many leaves, and adds them to its flow as it ends."""
     async with ctx.transaction() as tx:
@@ -84,13 +84,13 @@ async def fan(ctx: Context, order: dict[str, Any]) -> int:
         return await tx.complete(order["width"])
 
 
-@app.handler("f.leaf", retry_base_s=0.02, retry_cap_s=0.05, max_attempts=100)
+@app.handler("f.leaf", retry_base_s=0.02, retry_cap_s=0.05, attempts=100)
 async def leaf(ctx: Context, order: dict[str, Any]) -> int:
     await asyncio.sleep(random.uniform(0, order["seconds"]))
     return int(order["n"])
 
 
-@app.handler("f.sum", retry_base_s=0.05, retry_cap_s=0.1, max_attempts=100)
+@app.handler("f.sum", retry_base_s=0.05, retry_cap_s=0.1, attempts=100)
 async def total(ctx: Context, order: dict[str, Any]) -> int:
     """Behind the barrier: a row of its own for each time that it completes, with how many leaves it has heard of."""
     heard = {parent.result for parent in await ctx.parents() if parent.kind == "f.leaf" and parent.state == "succeeded"}
@@ -105,7 +105,7 @@ POINTS = (
 )  # fmt: skip
 
 
-@app.handler("f.crash", retry_base_s=0.05, retry_cap_s=0.1, max_attempts=100)
+@app.handler("f.crash", retry_base_s=0.05, retry_cap_s=0.1, attempts=100)
 async def crash(ctx: Context, order: dict[str, Any]) -> str:
     """The same in more steps; once in its life it kills its process at the point that its payload names."""
 

@@ -39,7 +39,7 @@ async def drive(cell: Cell, *, width: int, seeds: list[int], kills: int) -> tupl
             for seed in seeds:
                 began = time.monotonic()
                 order = {"width": width, "seconds": 0.04}
-                parts = (step("f.fan", order, max_attempts=100), step("f.sum", max_attempts=100))
+                parts = (step("f.fan", order, attempts=100), step("f.sum", attempts=100))
                 flow_id = await flows.start(chain(*parts), name="fanned")
                 killed = await _kill_until_ended(flows, flow_id, nursery, random.Random(seed), kills, width)
                 await eventually(lambda: _settled(cell), what="the leader's look at what settled late")

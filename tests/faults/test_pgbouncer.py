@@ -94,7 +94,7 @@ async def test_jobs_of_two_tenants_live_their_whole_life_through_it(
                 assert [event.seq for event in events] == list(range(1, len(events) + 1))
                 assert [event.type for event in events].count("errored") == 2
                 await client.wait(again[clients.index(client)].job_id, timeout=30)
-                canceled = await client.enqueue("f.work", values[0], delay_s=60)
+                canceled = await client.enqueue("f.work", values[0], delay=60)
                 assert await client.cancel(canceled.job_id) == "canceled"
                 made[clients.index(client)].append(canceled)
         assert (one.stopped().code, two.stopped().code) == (0, 0)

@@ -13,7 +13,7 @@ from leasehold.engine import jobs
 from leasehold.http import types
 from leasehold.job_options import OPTIONS
 from leasehold.program.handler import RUN_OPTIONS
-from leasehold.program.options import HandlerOptions, JobOptions, StepOptions
+from leasehold.typed_options import HandlerOptions, JobOptions, StepOptions
 from tests.cell import Cell
 from tests.options import ways
 from tests.options.cases import SAMPLES, Case, cases

@@ -178,7 +178,7 @@ async def in_a_handler(world: World, kind: str) -> Made:
             {"kind": one.kind, "payload": one.payload, "key": one.key, "options": short(plain(one.caller))}
             for one in world.cases
         ]
-        asked = await client.enqueue(kind, order, timeout_s=100.0)
+        asked = await client.enqueue(kind, order, timeout=100.0)
         ended = await client.wait(asked.job_id, timeout=100)
     assert ended.result is not None, ended.error
     results = zip(world.cases, ended.result, strict=True)

@@ -13,9 +13,9 @@ async def nothing(ctx: Context) -> None:
 
 def test_a_handler_is_registered_with_its_options() -> None:
     app = Leasehold()
-    kind = app.handler("t.work", queue="money", max_attempts=2)(nothing)
+    kind = app.handler("t.work", queue="money", attempts=2)(nothing)
     assert kind.handler.function is nothing
-    assert app.handlers["t.work"].options == {"queue": "money", "max_attempts": 2}
+    assert app.handlers["t.work"].options == {"queue": "money", "attempts": 2}
     assert app.queues == ["default", "money"]
 
 

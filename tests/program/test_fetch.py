@@ -22,7 +22,7 @@ def allowing(port: int, **more: object) -> Settings:
 def app_with(settings: Settings) -> Leasehold:
     app = Leasehold(settings)
 
-    @app.handler("t.get", retry_base_s=0.01, max_attempts=3)
+    @app.handler("t.get", retry_base_s=0.01, attempts=3)
     async def get(ctx: Context, url: str) -> str:
         return (await ctx.fetch(url)).text
 
@@ -56,7 +56,7 @@ async def test_a_sync_handler_fetches(cell: Cell, shop: Shop) -> None:
 apart = Leasehold()
 
 
-@apart.handler("t.get_apart", isolate=True, max_attempts=1)
+@apart.handler("t.get_apart", isolate=True, attempts=1)
 async def get_apart(ctx: Context, url: str) -> str:
     return (await ctx.fetch(url)).text
 

@@ -41,7 +41,7 @@ class Listener:
     async def extend(self, seconds: float) -> datetime:
         return datetime.now(UTC) + timedelta(seconds=seconds)
 
-    async def enqueue(self, kind: str, values: Any, *, keys: Any, options: dict[str, Any]) -> list[Any]:
+    async def enqueue(self, kind: str, payloads: Any, *, keys: Any, options: Any) -> list[Any]:
         raise AssertionError("nobody enqueues here")
 
     def transaction(self) -> Any:

@@ -77,7 +77,7 @@ MISTAKES: dict[str, tuple[Mistake, str, str | None]] = {
     "a kind without a pack": (lambda app: app.handler("work"), "'work' cannot be a kind", KIND),
     "a kind in capitals": (lambda app: app.handler("Shop.Work"), "'Shop.Work' cannot be a kind", KIND),
     "a handler without a context": (
-        lambda app: app.handler("shop.refund")(refund),
+        lambda app: app.handler("shop.refund")(refund),  # type: ignore[arg-type]
         "handler refund for shop.refund takes 'order' first, where the context goes",
         "begin with it: refund(ctx: Context, order)",
     ),
@@ -87,7 +87,7 @@ MISTAKES: dict[str, tuple[Mistake, str, str | None]] = {
         "begin with it: bare(ctx: Context, order)",
     ),
     "a handler with its parameters the wrong way round": (
-        lambda app: app.handler("shop.swapped")(swapped),
+        lambda app: app.handler("shop.swapped")(swapped),  # type: ignore[arg-type]
         "handler swapped for shop.swapped takes 'order' first, where the context goes",
         "begin with it: swapped(ctx: Context, order)",
     ),

@@ -52,7 +52,7 @@ async def do_everything(tx: Transaction) -> dict[str, Any]:
     return {"jobs": ids, "event": str(event), "flow": str(flow), "actor": row["actor"]}
 
 
-@app.handler("t.everything", max_attempts=1)
+@app.handler("t.everything", attempts=1)
 async def everything(ctx: Context, fails: bool) -> dict[str, Any]:
     async with ctx.transaction() as tx:
         done = await do_everything(tx)
@@ -61,7 +61,7 @@ async def everything(ctx: Context, fails: bool) -> dict[str, Any]:
         return await tx.complete(done)
 
 
-@app.handler("t.everything_sync", max_attempts=1)
+@app.handler("t.everything_sync", attempts=1)
 def everything_sync(ctx: SyncContext, fails: bool) -> dict[str, Any]:
     with ctx.transaction() as tx:
         one = tx.enqueue("t.elsewhere", Page(1), key="one")
@@ -143,7 +143,7 @@ async def test_a_transaction_writes_nothing_when_its_lease_was_lost(
         [lease] = await cell.look(f"select token from leasehold.lease where job_id = '{job_id}'")
         await jobs.finish(worker_db, [AttemptOutcome(token=lease["token"], outcome="errored")])
 
-    @lost.handler("t.loses", max_attempts=1)
+    @lost.handler("t.loses", attempts=1)
     async def loses(ctx: Context, completes: bool) -> None:
         try:
             async with ctx.transaction() as tx:
@@ -200,7 +200,7 @@ async def test_a_handler_keeps_bodies_and_reports(cell: Cell, shop: Shop) -> Non
     writing = Leasehold(settings=SETTINGS)
     missing = sha256(b"never put").hexdigest()
 
-    @writing.handler("t.reports", max_attempts=1)
+    @writing.handler("t.reports", attempts=1)
     async def reports(ctx: Context, fails: bool) -> None:
         body = await ctx.bodies.put(b"number\n1\n", "text/csv")
         async with ctx.transaction() as tx:

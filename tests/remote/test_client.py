@@ -197,7 +197,7 @@ async def test_following_goes_on_where_a_stream_broke(
 
 
 async def test_waiting_has_an_end(client: AsyncClient, url: str, key: Keys) -> None:
-    made = await client.enqueue("t.work", delay_s=1000)
+    made = await client.enqueue("t.work", delay=1000)
     with pytest.raises(TimeoutError):
         await client.wait(made.job_id, timeout=0.2)
 

@@ -14,7 +14,7 @@ grant select, insert on leasehold_test.effect to leasehold_worker;
 """
 
 
-@app.handler("u.once", retry_base_s=0.05, retry_cap_s=0.2, max_attempts=20)
+@app.handler("u.once", retry_base_s=0.05, retry_cap_s=0.2, attempts=20)
 async def once(ctx: Context, order: dict[str, Any]) -> str:
     """Writes its row in the transaction of its outcome."""
     await ctx.progress(50, "half")

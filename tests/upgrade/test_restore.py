@@ -46,7 +46,7 @@ PLACES = ("ready", "deferred", "parked", "blocked", "gated", "lease", "waiting",
 app = Leasehold()
 
 
-@app.handler("r.work", retry_base_s=0.05, retry_cap_s=0.1, max_attempts=20)
+@app.handler("r.work", retry_base_s=0.05, retry_cap_s=0.1, attempts=20)
 async def work(ctx: Context, order: dict[str, Any]) -> str:
     return f"{len(await ctx.secret('token'))} letters" if order.get("secret") else "done"
 

@@ -101,12 +101,12 @@ def isolated_sync(ctx: SyncContext, order: dict[str, Any]) -> str:
     return "sync"
 
 
-@app.handler("i.greedy", isolate=True, memory_mb=64, max_attempts=1)
+@app.handler("i.greedy", isolate=True, memory_mb=64, attempts=1)
 def greedy(ctx: SyncContext) -> int:
     return len(bytearray(1 << 30))
 
 
-@app.handler("i.die", isolate=True, max_attempts=1)
+@app.handler("i.die", isolate=True, attempts=1)
 async def die(ctx: Context, how: str) -> None:
     match how:
         case "exit":
@@ -128,7 +128,7 @@ async def die(ctx: Context, how: str) -> None:
                 pass
 
 
-@app.handler("i.wait", isolate=True, max_attempts=1)
+@app.handler("i.wait", isolate=True, attempts=1)
 async def wait(ctx: Context) -> str:
     await ctx.progress(1)
     await ctx.wait_cancelled()

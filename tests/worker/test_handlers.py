@@ -334,4 +334,4 @@ def test_a_function_that_is_no_handler_is_refused() -> None:
 
     for function in (lambda: None, lambda a, b, c: None, generator):
         with pytest.raises(BadInput, match="handler"):
-            Leasehold().handler("t.x")(function)
+            Leasehold().handler("t.x")(function)  # type: ignore[arg-type]

@@ -5,7 +5,7 @@ import sys
 import time
 from dataclasses import replace
 from itertools import accumulate
-from typing import Self
+from typing import Self, Unpack
 
 import pytest
 
@@ -16,6 +16,7 @@ from leasehold.errors import BadSetting
 from leasehold.job import State
 from leasehold.program.app import Leasehold
 from leasehold.program.context import Context
+from leasehold.typed_options import HandlerOptions
 from leasehold.worker import worker as worker_module
 from leasehold.worker.queue_selection import parse_queues
 from tests.cell import Cell
@@ -27,7 +28,7 @@ from tests.worker.running import FAST, SLOW_POLL, Shop, running
 class Gate:
     """A kind whose attempts wait until they are let go, and count how many there are."""
 
-    def __init__(self, app: Leasehold, kind: str, **options: object) -> None:
+    def __init__(self, app: Leasehold, kind: str, **options: Unpack[HandlerOptions]) -> None:
         self.now = 0
         self.most = 0
         self.open = asyncio.Event()

@@ -19,7 +19,7 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontext
 from dataclasses import replace
 from datetime import datetime, timedelta
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack, overload
 from uuid import UUID
 
 from leasehold import tracing
@@ -28,7 +28,7 @@ from leasehold.database.database import Database
 from leasehold.engine.leases import register_kinds
 from leasehold.errors import BadInput, NotFound
 from leasehold.features.flows.model import Flow, Piece, flow_of
-from leasehold.job import Enqueued, Job
+from leasehold.job import Enqueued, JobFailed, State
 from leasehold.job_options import plain
 from leasehold.json_codec import decode, encode
 from leasehold.kinds import check_kind
@@ -37,9 +37,10 @@ from leasehold.program.batches import BatchFunction, join_batches
 from leasehold.program.client import Backend, Client
 from leasehold.program.context import Context
 from leasehold.program.handler import Function, Handler
-from leasehold.program.kind import Kind
+from leasehold.program.kind import Kind, P, R, Register
 from leasehold.program.sync_app import SyncLeasehold
 from leasehold.settings import Settings, unknown_variables
+from leasehold.typed_options import HandlerOptions, JobOptions, ScheduleOptions
 
 if TYPE_CHECKING:
     from leasehold.features.blobs.object_store import ObjectStore
@@ -76,14 +77,14 @@ class Leasehold:
 
     # -- what the program handles -------------------------------------------------------------------------------
 
-    def handler(self, kind: str, **options: Any) -> Callable[[Function], "Kind"]:
+    def handler(self, kind: str, **options: Unpack[HandlerOptions]) -> "Register":
         """Let the decorated function handle this kind; options are the defaults of its jobs, for all who ask for one.
 
         ``gate`` may be a template over the payload: ``gate="stripe:{customer}"``, ``gate="host:{url|host}"``.
         """
         check_kind("@app.handler", kind)
 
-        def register(function: Function) -> Kind:
+        def register(function: Function) -> Kind[Any, Any]:
             if kind in self.handlers:
                 other = self.handlers[kind].function
                 raise BadInput(f"{kind} has two handlers: {other.__qualname__} and {function.__qualname__}")
@@ -93,15 +94,15 @@ class Leasehold:
         return register
 
     def batch(
-        self, kind: str, *, size: int = 100, wait: float = 0.05, **options: Any
-    ) -> Callable[[BatchFunction], "Kind"]:
+        self, kind: str, *, size: int = 100, wait: float = 0.05, **options: Unpack[HandlerOptions]
+    ) -> Callable[[BatchFunction[P, R]], Kind[P, R]]:
         """Let the decorated function handle up to ``size`` jobs at once, or those that came within ``wait`` seconds.
 
         It takes a list of items, each with ``ctx`` and ``payload``, and gives a list of their results.
         """
         check_kind("@app.batch", kind)
 
-        def register(function: BatchFunction) -> Kind:
+        def register(function: BatchFunction[P, R]) -> Kind[P, R]:
             if options.get("isolate"):
                 raise BadInput(f"{kind}: a batch does not run in a process of its own")
             return self.handler(kind, **options)(join_batches(kind, function, size=size, wait=wait))
@@ -119,7 +120,17 @@ class Leasehold:
         self.lifespans.append(opened)
         return opened
 
-    def schedule(self, name: str, kind: "str | Kind", payload: Any = None, **given: Any) -> "Schedule":
+    @overload
+    def schedule(
+        self, name: str, kind: str | Kind[None, Any], payload: None = None, **given: Unpack[ScheduleOptions]
+    ) -> "Schedule": ...
+    @overload
+    def schedule(self, name: str, kind: str, payload: object, **given: Unpack[ScheduleOptions]) -> "Schedule": ...
+    @overload
+    def schedule(self, name: str, kind: Kind[P, Any], payload: P, **given: Unpack[ScheduleOptions]) -> "Schedule": ...
+    def schedule(
+        self, name: str, kind: str | Kind[Any, Any], payload: object = None, **given: Unpack[ScheduleOptions]
+    ) -> "Schedule":
         """Declare a schedule: a worker that starts brings it into the database, but never over what people changed.
 
         One of cron, every, at; zone, starts_at, ends_at, jitter, overlap, catch_up, catch_up_max, tick_as, tenant; and
@@ -237,57 +248,57 @@ class Leasehold:
     async def enqueue(
         self,
         kind: str,
-        value: Any = None,
+        payload: object = None,
         *,
         tenant: str | UUID | None = None,
         key: str | None = None,
-        conn: Any = None,
-        **options: Any,
+        conn: object = None,
+        **options: Unpack[JobOptions],
     ) -> Enqueued:
         """Ask for one job. With ``conn``, an open transaction of the caller's own, the job commits or not with it.
 
         Options that are left out are as the handler's newest release has told the database, else the defaults.
         """
-        return (await self._enqueue(kind, [value], tenant, None if key is None else [key], conn, options))[0]
+        return (await self._enqueue(kind, [payload], tenant, None if key is None else [key], conn, options))[0]
 
     def enqueue_many(
         self,
         kind: str,
-        values: Sequence[Any],
+        payloads: Sequence[object],
         *,
         tenant: str | UUID | None = None,
         keys: Sequence[str | None] | None = None,
-        conn: Any = None,
-        **options: Any,
+        conn: object = None,
+        **options: Unpack[JobOptions],
     ) -> Coroutine[Any, Any, list[Enqueued]]:
-        """Ask for one job for each value, all or none."""
-        return self._enqueue(kind, values, tenant, keys, conn, options)
+        """Ask for one job for each payload, all or none."""
+        return self._enqueue(kind, payloads, tenant, keys, conn, options)
 
     async def _enqueue(
         self,
         kind: str,
-        values: Sequence[Any],
+        payloads: Sequence[object],
         tenant: str | UUID | None,
         keys: Sequence[str | None] | None,
-        conn: Any,
-        options: dict[str, Any],
+        conn: object,
+        options: JobOptions,
     ) -> list[Enqueued]:
-        payloads, given = self.prepare(kind, values, options)
+        texts, given = self.prepare(kind, payloads, options)
         if conn is not None:
-            asked = self._foreign(kind, payloads, given, tenant, keys)
+            asked = self._foreign(kind, texts, given, tenant, keys)
             return await foreign_transaction.enqueue_async(conn, asked, schema=self.settings.schema)
         backend = self._backend
         if backend is None or len(self.handlers) > self._introduced:
             backend = await self._open()
         client = backend.known_client(tenant) or await backend.client(tenant)
-        return await client.backend.enqueue(client.tenant_id, kind, payloads, given, keys)
+        return await client.backend.enqueue(client.tenant_id, kind, texts, given, keys)
 
     def flow(self, name: str, *, deadline: float | timedelta | datetime | None = None) -> "AppFlow":
         """A flow to add steps to and to start: ``flow.add(…)``, ``await flow.start(tenant=…)``."""
         return AppFlow(self, name, deadline=deadline)
 
     async def start(
-        self, flow: Flow | Piece, *, name: str = "flow", tenant: str | UUID | None = None, conn: Any = None
+        self, flow: Flow | Piece, *, name: str = "flow", tenant: str | UUID | None = None, conn: object = None
     ) -> UUID:
         """Start a flow, all its steps or none; its id. With ``conn`` it commits or not with that transaction."""
         built = flow_of(flow, name)
@@ -301,12 +312,23 @@ class Leasehold:
         """One tenant's view of its jobs: get, list, cancel, retry, follow."""
         return await (await self._open()).client(tenant)
 
+    @overload
+    async def wait(self, job: Enqueued[R], *, tenant: str | UUID | None = None, timeout: float | None = None) -> R: ...
+    @overload
+    async def wait(self, job: UUID, *, tenant: str | UUID | None = None, timeout: float | None = None) -> Any: ...
     async def wait(
-        self, job: Enqueued | UUID, *, tenant: str | UUID | None = None, timeout: float | None = None
-    ) -> Job:
-        """The job when it has ended. Raises TimeoutError when that takes longer than ``timeout`` seconds."""
+        self, job: Enqueued[R] | UUID, *, tenant: str | UUID | None = None, timeout: float | None = None
+    ) -> Any:
+        """What the handler returned, when the job has ended. Raises JobFailed when it ended otherwise.
+
+        Raises TimeoutError when the job takes longer than ``timeout`` seconds.
+        """
         client = await self.client(tenant)
-        return await client.wait(job.job_id if isinstance(job, Enqueued) else job, timeout=timeout)
+        ended = await client.wait(job.job_id if isinstance(job, Enqueued) else job, timeout=timeout)
+        if ended.state is not State.SUCCEEDED:
+            raise JobFailed(ended)
+        handler = self.handlers.get(ended.kind)
+        return handler.decode_result(ended.result) if handler else ended.result
 
     @property
     def sync(self) -> "SyncLeasehold":
@@ -412,7 +434,7 @@ class AppFlow(Flow):
         super().__init__(name, deadline=deadline)
         self._app = app
 
-    async def start(self, *, tenant: str | UUID | None = None, conn: Any = None) -> UUID:
+    async def start(self, *, tenant: str | UUID | None = None, conn: object = None) -> UUID:
         return await self._app.start(self, tenant=tenant, conn=conn)
 
 

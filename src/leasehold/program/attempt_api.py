@@ -1,7 +1,7 @@
 """What an attempt says and asks goes straight to the database, under its token."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -66,11 +66,11 @@ class DatabaseAttemptApi:
         return deadline
 
     async def enqueue(
-        self, kind: str, values: Sequence[Any], *, keys: Sequence[str | None] | None, options: dict[str, Any]
+        self, kind: str, payloads: Sequence[object], *, keys: Sequence[str | None] | None, options: Mapping[str, object]
     ) -> list[Enqueued]:
-        payloads, plain = self._app.prepare(kind, values, options)
+        texts, plain = self._app.prepare(kind, payloads, options)
         plain = self._attempt.child_options(plain)
-        made = await jobs.enqueue(self._db, self._attempt.job.tenant_id, kind, payloads, plain, keys=keys)
+        made = await jobs.enqueue(self._db, self._attempt.job.tenant_id, kind, texts, plain, keys=keys)
         self._wake()
         return made
 

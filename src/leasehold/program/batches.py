@@ -8,12 +8,15 @@ import asyncio
 import inspect
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar, get_args, get_type_hints
+from typing import Any, Generic, get_args, get_type_hints
+
+from typing_extensions import TypeVar
 
 from leasehold.errors import BadInput
 from leasehold.program.context import Context
 
-P = TypeVar("P")
+P = TypeVar("P", covariant=True, default=Any)
+R = TypeVar("R", default=Any)
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,10 +28,12 @@ class Item(Generic[P]):
 
 
 #: The results in the order of the items, or None when there are none. An exception among them is what its item raises.
-BatchFunction = Callable[[list[Item[Any]]], Awaitable[Sequence[Any] | None]]
+BatchFunction = Callable[[list[Item[P]]], Awaitable[Sequence[R] | None]]
 
 
-def join_batches(kind: str, function: BatchFunction, *, size: int, wait: float) -> Callable[..., Awaitable[Any]]:
+def join_batches(
+    kind: str, function: BatchFunction[Any, Any], *, size: int, wait: float
+) -> Callable[..., Awaitable[Any]]:
     """A handler of single jobs that brings each to the next batch of ``function``."""
     if not inspect.iscoroutinefunction(function):
         raise BadInput(f"{kind}: the handler of a batch is an async function")
@@ -45,7 +50,7 @@ def join_batches(kind: str, function: BatchFunction, *, size: int, wait: float) 
     return join
 
 
-def _payload_type(kind: str, function: BatchFunction) -> Any:
+def _payload_type(kind: str, function: BatchFunction[Any, Any]) -> Any:
     """The ``Mail`` of ``batch: list[Item[Mail]]``."""
     names = list(inspect.signature(function).parameters)
     if len(names) != 1:

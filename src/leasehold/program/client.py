@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from copy import copy
 from datetime import datetime
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, Unpack
 from uuid import UUID
 
 from leasehold import json_codec, tracing
@@ -22,6 +22,7 @@ from leasehold.job import Attempt, Enqueued, Event, Job, LogLine, Reason, State
 from leasehold.job_options import plain
 from leasehold.json_codec import plain_options
 from leasehold.settings import Settings
+from leasehold.typed_options import JobOptions
 
 if TYPE_CHECKING:
     from leasehold.features.flows.store import Flows
@@ -163,16 +164,23 @@ class Client:
         async with Backend(settings) as backend:
             yield await backend.client()
 
-    async def enqueue(self, kind: str, value: Any = None, *, key: str | None = None, **options: Any) -> Enqueued:
-        """Ask for one job. Options are those of ``app.enqueue``: queue, priority, run_at, delay, attempts, …"""
-        return (await self.enqueue_many(kind, [value], keys=None if key is None else [key], **options))[0]
+    async def enqueue(
+        self, kind: str, payload: object = None, *, key: str | None = None, **options: Unpack[JobOptions]
+    ) -> Enqueued:
+        """Ask for one job."""
+        return (await self.enqueue_many(kind, [payload], keys=None if key is None else [key], **options))[0]
 
     async def enqueue_many(
-        self, kind: str, values: Sequence[Any], *, keys: Sequence[str | None] | None = None, **options: Any
+        self,
+        kind: str,
+        payloads: Sequence[object],
+        *,
+        keys: Sequence[str | None] | None = None,
+        **options: Unpack[JobOptions],
     ) -> list[Enqueued]:
-        """Ask for one job for each value, all or none."""
-        payloads = [json_codec.encode({} if value is None else value) for value in values]
-        return await self.backend.enqueue(self.tenant_id, kind, payloads, plain(options), keys)
+        """Ask for one job for each payload, all or none."""
+        texts = [json_codec.encode({} if payload is None else payload) for payload in payloads]
+        return await self.backend.enqueue(self.tenant_id, kind, texts, plain(options), keys)
 
     async def require_kind(self, kind: str) -> None:
         """Refuse a kind that nobody handles, as far as the database knows."""

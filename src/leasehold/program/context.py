@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from leasehold.job import Enqueued
     from leasehold.program.transaction import AttemptTransaction
     from leasehold.sealing import Keys
+    from leasehold.typed_options import JobOptions
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -52,7 +53,7 @@ class AttemptApi(Protocol):
     async def extend(self, seconds: float) -> datetime: ...
 
     async def enqueue(
-        self, kind: str, values: Sequence[Any], *, keys: Sequence[str | None] | None, options: dict[str, Any]
+        self, kind: str, payloads: Sequence[object], *, keys: Sequence[str | None] | None, options: Mapping[str, object]
     ) -> "list[Enqueued]": ...
 
     def transaction(self) -> "AbstractAsyncContextManager[AttemptTransaction]": ...
@@ -208,10 +209,12 @@ class Context:
         """Move the hard timeout to so many seconds from now (default: the job's timeout); the new deadline."""
         return await self.link.extend(self.timeout_s if seconds is None else seconds)
 
-    async def enqueue(self, kind: str, value: Any = None, *, key: str | None = None, **options: Any) -> "Enqueued":
+    async def enqueue(
+        self, kind: str, payload: object = None, *, key: str | None = None, **options: "Unpack[JobOptions]"
+    ) -> "Enqueued":
         """Ask for a job of the same tenant, at once. In ``transaction()`` it would commit with your own rows."""
         keys = None if key is None else [key]
-        return (await self.link.enqueue(kind, [value], keys=keys, options=options))[0]
+        return (await self.link.enqueue(kind, [payload], keys=keys, options=options))[0]
 
     def transaction(self) -> "AbstractAsyncContextManager[AttemptTransaction]":
         """``async with ctx.transaction() as tx``: your rows, children and outcome commit together, or not at all."""
@@ -371,8 +374,10 @@ class SyncContext:
     def extend(self, seconds: float | None = None) -> datetime:
         return self.ask(self.inner.extend(seconds))
 
-    def enqueue(self, kind: str, value: Any = None, *, key: str | None = None, **options: Any) -> "Enqueued":
-        return self.ask(self.inner.enqueue(kind, value, key=key, **options))
+    def enqueue(
+        self, kind: str, payload: object = None, *, key: str | None = None, **options: "Unpack[JobOptions]"
+    ) -> "Enqueued":
+        return self.ask(self.inner.enqueue(kind, payload, key=key, **options))
 
     def emit(self, type_: str, subject_type: str, subject_id: str, data: Any = None) -> None:
         self.ask(self.inner.emit(type_, subject_type, subject_id, data))
@@ -451,13 +456,20 @@ class SyncTransaction:
     def fetchval(self, query: str, *args: Any) -> Any:
         return self._ctx.ask(self.inner.fetchval(query, *args))
 
-    def enqueue(self, kind: str, value: Any = None, *, key: str | None = None, **options: Any) -> "Enqueued":
-        return self._ctx.ask(self.inner.enqueue(kind, value, key=key, **options))
+    def enqueue(
+        self, kind: str, payload: object = None, *, key: str | None = None, **options: "Unpack[JobOptions]"
+    ) -> "Enqueued":
+        return self._ctx.ask(self.inner.enqueue(kind, payload, key=key, **options))
 
     def enqueue_many(
-        self, kind: str, values: Sequence[Any], *, keys: Sequence[str | None] | None = None, **options: Any
+        self,
+        kind: str,
+        payloads: Sequence[object],
+        *,
+        keys: Sequence[str | None] | None = None,
+        **options: "Unpack[JobOptions]",
     ) -> "list[Enqueued]":
-        return self._ctx.ask(self.inner.enqueue_many(kind, values, keys=keys, **options))
+        return self._ctx.ask(self.inner.enqueue_many(kind, payloads, keys=keys, **options))
 
     def emit(self, type_: str, subject_type: str, subject_id: str, data: Any = None) -> UUID:
         return self._ctx.ask(self.inner.emit(type_, subject_type, subject_id, data))

@@ -6,7 +6,7 @@ or raises one of the ``outcomes``.
 
 import asyncio
 import inspect
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
@@ -46,9 +46,9 @@ class Handler:
     upcasts: dict[int, Callable[[Any], Any]] = field(default_factory=dict)  # from older versions of the payload
 
     @classmethod
-    def of(cls, kind: str, function: Function, options: dict[str, Any]) -> "Handler":
+    def of(cls, kind: str, function: Function, given: Mapping[str, Any]) -> "Handler":
         """Read the payload's type off the second parameter and the result's type off the return annotation."""
-        names = _parameters(kind, function)
+        names, options = _parameters(kind, function), dict(given)
         of_jobs = _job_options(kind, options)
         if options.get("isolate"):
             _require_importable(kind, function)
@@ -131,6 +131,18 @@ class Handler:
                 raise InvalidPayload(f"the payload has version {step}, and nothing turns it into {step + 1}")
             value = self.upcasts[step](value)
         return json_codec.encode(value)
+
+    def decode_result(self, result: Any) -> Any:
+        """A result that was JSON as the value that the handler returned."""
+        if result is None:
+            return None
+        try:
+            return self._result.validate_python(result)
+        except ValidationError as problem:
+            raise BadInput(
+                f"the result of {self.kind} is not what its handler's annotation says: {_faults(problem)}",
+                hint="correct the annotation, or read the job: (await app.client(tenant)).get(job_id)",
+            ) from None
 
     def encode_result(self, result: Any) -> str | None:
         if result is None:

@@ -5,7 +5,7 @@ Routes get it from ``tenant.transaction()``, commands from ``shell.tenant()``, h
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 from uuid import UUID
 
 import asyncpg
@@ -21,6 +21,7 @@ from leasehold.features.webhooks import store as webhooks
 from leasehold.job import AttemptOutcome, ClaimedJob, Enqueued
 from leasehold.job_options import plain
 from leasehold.redact import redact, scrub
+from leasehold.typed_options import JobOptions
 
 if TYPE_CHECKING:
     from leasehold.features.blobs.store import Body
@@ -61,23 +62,25 @@ class Transaction:
         """The first value of the first row of a query, or None."""
         return await self.db.connection.fetchval(query, *args)
 
-    async def enqueue(self, kind: str, value: Any = None, *, key: str | None = None, **options: Any) -> Enqueued:
+    async def enqueue(
+        self, kind: str, payload: object = None, *, key: str | None = None, **options: Unpack[JobOptions]
+    ) -> Enqueued:
         """Ask for one job; it is there when the transaction commits."""
         keys = None if key is None else [key]
-        return (await self.enqueue_many(kind, [value], keys=keys, **options))[0]
+        return (await self.enqueue_many(kind, [payload], keys=keys, **options))[0]
 
     async def enqueue_many(
         self,
         kind: str,
-        values: Sequence[Any],
+        payloads: Sequence[object],
         *,
         keys: Sequence[str | None] | None = None,
-        **options: Any,
+        **options: Unpack[JobOptions],
     ) -> list[Enqueued]:
-        """Ask for one job for each value."""
+        """Ask for one job for each payload."""
         self.has_made_jobs = True
-        payloads, given = self._prepare(kind, values, options)
-        return await jobs.enqueue(self.db, self.tenant_id, kind, payloads, given, keys=keys)
+        texts, given = self._prepare(kind, payloads, options)
+        return await jobs.enqueue(self.db, self.tenant_id, kind, texts, given, keys=keys)
 
     async def emit(self, type_: str, subject_type: str, subject_id: str, data: Any = None) -> UUID:
         """Tell the tenant's endpoints when this commits; the event's id, which receivers see too."""

@@ -8,7 +8,7 @@ import time
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from datetime import datetime
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Any, Self, TypeVar, Unpack
 from uuid import UUID
 
 import httpx2
@@ -19,6 +19,7 @@ from leasehold.remote import operations, values
 from leasehold.remote.connection import Call, failed, lost, path, pauses
 from leasehold.remote.sse import Message, Reader
 from leasehold.remote.values import Refused, Schedule
+from leasehold.typed_options import JobOptions
 
 T = TypeVar("T")
 
@@ -94,9 +95,17 @@ class Client:
             time.sleep(max(pause, least))
         raise AssertionError("unreachable")
 
-    def enqueue(self, kind: str, value: Any = None, *, key: str | None = None, **options: Any) -> Enqueued:
-        """Ask for a job. The same ``key`` of the same kind is the same job."""
-        return self.ask(operations.enqueue(kind, value, key, options))
+    def enqueue(
+        self,
+        kind: str,
+        payload: object = None,
+        *,
+        key: str | None = None,
+        force: bool = False,
+        **options: Unpack[JobOptions],
+    ) -> Enqueued:
+        """Ask for a job. The same ``key`` of the same kind is the same job; ``force`` allows an unknown kind."""
+        return self.ask(operations.enqueue(kind, payload, key, options, force=force))
 
     def batch(self, jobs: Sequence[Mapping[str, Any]], *, atomic: bool = True) -> list[Enqueued | Refused]:
         """Ask for up to 1000 jobs, each ``{"kind": …, "payload": …, "key": …}``: all or none, unless not ``atomic``."""
@@ -175,9 +184,9 @@ class Client:
     def get_schedule(self, name: str) -> Schedule:
         return self.ask(operations.get_schedule(name))
 
-    def put_schedule(self, name: str, kind: str, value: Any = None, **options: Any) -> Schedule:
+    def put_schedule(self, name: str, kind: str, payload: object = None, **options: Any) -> Schedule:
         """Make a schedule, or change it: ``cron="0 3 * * *", zone="Europe/Berlin"``, ``every_s=300`` or ``at=…``."""
-        return self.ask(operations.put_schedule(name, kind, value, options))
+        return self.ask(operations.put_schedule(name, kind, payload, options))
 
     def delete_schedule(self, name: str) -> None:
         self.ask(operations.delete_schedule(name))
@@ -259,9 +268,17 @@ class AsyncClient:
             await asyncio.sleep(max(pause, least))
         raise AssertionError("unreachable")
 
-    async def enqueue(self, kind: str, value: Any = None, *, key: str | None = None, **options: Any) -> Enqueued:
-        """Ask for a job. The same ``key`` of the same kind is the same job."""
-        return await self.ask(operations.enqueue(kind, value, key, options))
+    async def enqueue(
+        self,
+        kind: str,
+        payload: object = None,
+        *,
+        key: str | None = None,
+        force: bool = False,
+        **options: Unpack[JobOptions],
+    ) -> Enqueued:
+        """Ask for a job. The same ``key`` of the same kind is the same job; ``force`` allows an unknown kind."""
+        return await self.ask(operations.enqueue(kind, payload, key, options, force=force))
 
     async def batch(self, jobs: Sequence[Mapping[str, Any]], *, atomic: bool = True) -> list[Enqueued | Refused]:
         """Ask for up to 1000 jobs, each ``{"kind": …, "payload": …, "key": …}``: all or none, unless not ``atomic``."""
@@ -351,9 +368,9 @@ class AsyncClient:
     async def get_schedule(self, name: str) -> Schedule:
         return await self.ask(operations.get_schedule(name))
 
-    async def put_schedule(self, name: str, kind: str, value: Any = None, **options: Any) -> Schedule:
+    async def put_schedule(self, name: str, kind: str, payload: object = None, **options: Any) -> Schedule:
         """Make a schedule, or change it: ``cron="0 3 * * *", zone="Europe/Berlin"``, ``every_s=300`` or ``at=…``."""
-        return await self.ask(operations.put_schedule(name, kind, value, options))
+        return await self.ask(operations.put_schedule(name, kind, payload, options))
 
     async def delete_schedule(self, name: str) -> None:
         await self.ask(operations.delete_schedule(name))

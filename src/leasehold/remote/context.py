@@ -5,7 +5,7 @@ import json
 import threading
 from collections.abc import Callable, Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, Unpack
 from uuid import UUID
 
 from leasehold.job import ClaimedJob, Enqueued
@@ -15,6 +15,7 @@ from leasehold.redact import redact
 from leasehold.remote import operations
 from leasehold.remote.client import AsyncClient, Client
 from leasehold.remote.connection import Call
+from leasehold.typed_options import JobOptions
 
 #: As for handlers that have a database; how many lines are kept is for the server to say.
 LOG_FIELDS = 16_000
@@ -111,9 +112,16 @@ class Context(_Facts):
         self._attempt.move_timeout(wanted)
         return deadline
 
-    async def enqueue(self, kind: str, value: Any = None, *, key: str | None = None, **options: Any) -> Enqueued:
+    async def enqueue(
+        self,
+        kind: str,
+        payload: object = None,
+        *,
+        key: str | None = None,
+        **options: Unpack[JobOptions],
+    ) -> Enqueued:
         """Ask for a job of the key's tenant; the key needs the scope ``jobs:write`` too."""
-        return await self._client.enqueue(kind, value, key=key, **options)
+        return await self._client.enqueue(kind, payload, key=key, **options)
 
     async def wait_cancelled(self) -> None:
         """Return when ``cancelled`` becomes true."""
@@ -157,8 +165,15 @@ class SyncContext(_Facts):
         self._attempt.move_timeout(wanted)
         return deadline
 
-    def enqueue(self, kind: str, value: Any = None, *, key: str | None = None, **options: Any) -> Enqueued:
-        return self._client.enqueue(kind, value, key=key, **options)
+    def enqueue(
+        self,
+        kind: str,
+        payload: object = None,
+        *,
+        key: str | None = None,
+        **options: Unpack[JobOptions],
+    ) -> Enqueued:
+        return self._client.enqueue(kind, payload, key=key, **options)
 
     def wait_cancelled(self, seconds: float) -> bool:
         """Wait at most so long for the cancel; a sync handler's way to sleep."""

@@ -15,8 +15,8 @@ from leasehold.remote.connection import Call, of_item, path
 from leasehold.remote.values import Refused, Schedule
 
 
-def enqueue(kind: str, value: Any, key: str | None, options: Mapping[str, Any]) -> Call[Enqueued]:
-    body = _job(kind, value, key, options)
+def enqueue(kind: str, payload: object, key: str | None, options: Mapping[str, Any], *, force: bool) -> Call[Enqueued]:
+    body = _job(kind, payload, key, {**options, "force": True} if force else options)
     # A job that has a key of its own is made once, however often it is asked for.
     headers = {} if key is not None else _once()
     return Call(method="POST", path=path("jobs"), json=body, headers=headers, read=_enqueued)

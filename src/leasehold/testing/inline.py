@@ -18,6 +18,7 @@ from leasehold.program.context import Context
 from leasehold.program.outcomes import Cancel, Snooze
 from leasehold.program.running_attempt import RunningAttempt
 from leasehold.settings import Settings
+from leasehold.typed_options import JobOptions
 from leasehold.worker.attempt import context, run_attempt
 
 _LEASE_SECONDS = 86400.0  # nobody beats: a test may be stopped in a debugger for long
@@ -51,9 +52,9 @@ class Inline:
         usual = self._app._enqueue
 
         async def enqueue(
-            kind: str, values: Sequence[Any], tenant: Any, keys: Any, conn: Any, options: dict[str, Any]
+            kind: str, payloads: Sequence[object], tenant: Any, keys: Any, conn: object, options: JobOptions
         ) -> list[Enqueued]:
-            made = await usual(kind, values, tenant, keys, conn, options)
+            made = await usual(kind, payloads, tenant, keys, conn, options)
             if conn is None and not _inside.get():  # what a handler enqueues is run by the loop that runs the handler
                 await self.run_queued()
             return made

@@ -11,7 +11,7 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import asdict
 from datetime import datetime
@@ -60,9 +60,9 @@ class PipeAttemptApi:
         return deadline
 
     async def enqueue(
-        self, kind: str, values: Sequence[Any], *, keys: Sequence[str | None] | None, options: dict[str, Any]
+        self, kind: str, payloads: Sequence[object], *, keys: Sequence[str | None] | None, options: Mapping[str, object]
     ) -> list[Enqueued]:
-        asked = {"kind": kind, "values": list(values), "keys": keys, "options": plain(options)}
+        asked = {"kind": kind, "payloads": list(payloads), "keys": keys, "options": plain(options)}
         made = await self._ask(enqueue=asked)
         return [Enqueued(job_id=UUID(job["job_id"]), state=State(job["state"]), created=job["created"]) for job in made]
 

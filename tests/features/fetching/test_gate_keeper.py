@@ -25,22 +25,22 @@ BRIEF = 0.01  # the gap of these tests: none of them is about its length but tho
 def app_with(settings: Settings) -> Leasehold:
     app = Leasehold(settings)
 
-    @app.handler("t.get", max_attempts=2, retry_base_s=0.01)
+    @app.handler("t.get", attempts=2, retry_base_s=0.01)
     async def get(ctx: Context, url: str) -> str:
         return (await ctx.fetch(url, polite=True)).text
 
-    @app.handler("t.fresh", max_attempts=1)
+    @app.handler("t.fresh", attempts=1)
     async def fresh(ctx: Context, order: dict[str, str]) -> str:
         since = datetime.fromisoformat(order["since"])
         return (await ctx.fetch(order["url"], polite=True, rules_since=since)).text
 
-    @app.handler("t.plain", max_attempts=1)
+    @app.handler("t.plain", attempts=1)
     async def plain(ctx: Context, how: str) -> str:
         if how == "fails":
             raise RuntimeError("the host does not answer")
         return how
 
-    @app.handler("t.audit", max_attempts=1)
+    @app.handler("t.audit", attempts=1)
     async def audit(ctx: Context, url: str) -> str:
         return (await ctx.fetch(url, polite=True, agent="AuditBot/1.0 (+https://example.com)")).text
 
@@ -50,12 +50,12 @@ def app_with(settings: Settings) -> Leasehold:
 apart = Leasehold()
 
 
-@apart.handler("t.get_apart", isolate=True, max_attempts=1)
+@apart.handler("t.get_apart", isolate=True, attempts=1)
 async def get_apart(ctx: Context, url: str) -> str:
     return (await ctx.fetch(url, polite=True)).text
 
 
-@apart.handler("t.fresh_apart", isolate=True, max_attempts=1)
+@apart.handler("t.fresh_apart", isolate=True, attempts=1)
 async def fresh_apart(ctx: Context, order: dict[str, str]) -> str:
     since = datetime.fromisoformat(order["since"])
     return (await ctx.fetch(order["url"], polite=True, rules_since=since)).text

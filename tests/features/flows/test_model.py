@@ -141,10 +141,10 @@ def test_waits_say_what_for_and_how_long() -> None:
 def test_payloads_are_checked_by_their_handlers_and_kept_exactly() -> None:
     app = Leasehold()
 
-    @app.handler("shop.refund", max_attempts=3)
+    @app.handler("shop.refund", attempts=3)
     async def refund(ctx: object, order: int) -> None: ...
 
     rows = json.loads(flow_of(refund.step(7, name="r", priority=1)).asked(app.prepare_one))
     assert (rows[0]["payload"], rows[0]["options"]["priority"], rows[0]["name"]) == (7, 1, "r")
     with pytest.raises(BadInput):
-        flow_of(refund.step("seven")).asked(app.prepare_one)
+        flow_of(refund.step("seven")).asked(app.prepare_one)  # type: ignore[arg-type]

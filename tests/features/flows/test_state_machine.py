@@ -330,7 +330,7 @@ class Lives(Machine):
 
 def _step(what: str, policy: Policy) -> Step:
     if what == "job":
-        return step("t.work", on_failure=policy, max_attempts=1)
+        return step("t.work", on_failure=policy, attempts=1)
     return Step(kind=JOIN if what == "join" else APPROVAL, on_failure=policy)
 
 

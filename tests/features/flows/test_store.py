@@ -2,6 +2,7 @@
 
 import asyncio
 from datetime import UTC, datetime, timedelta
+from typing import Unpack
 from uuid import UUID
 
 import pytest
@@ -26,6 +27,7 @@ from leasehold.features.flows.model import (
 )
 from leasehold.features.flows.store import Flows
 from leasehold.job import AttemptOutcome, ClaimedJob
+from leasehold.typed_options import StepOptions
 from tests.cell import Cell
 from tests.engine.test_life import end, register
 from tests.waiting import eventually
@@ -41,7 +43,7 @@ def mine(cell: Cell, worker_db: Database) -> Flows:
     return Flows(worker_db, cell.tenant_a, lambda: None)
 
 
-def work(name: str, on_failure: Policy = "fail", **options: object) -> Piece:
+def work(name: str, on_failure: Policy = "fail", **options: Unpack[StepOptions]) -> Piece:
     return step("t.work", name=name, on_failure=on_failure, **options)
 
 
@@ -245,7 +247,7 @@ async def test_the_delay_of_a_kind_begins_when_the_turn_of_its_step_comes(
     moment = await worker_db.value("now") + timedelta(seconds=90)
     parts = group(
         step("t.slow", name="kind's"),
-        step("t.slow", name="none", delay_s=0),
+        step("t.slow", name="none", delay=0),
         step("t.slow", name="then", run_at=moment),
     )
     flow_id = await mine.start(chain(work("first"), parts))
@@ -260,7 +262,7 @@ async def test_the_delay_of_a_kind_begins_when_the_turn_of_its_step_comes(
 
 async def test_what_a_step_cannot_have_is_refused(mine: Flows) -> None:
     with pytest.raises(BadInput, match="step 1 of kind t.work cannot have the option 'unique'") as problem:
-        await mine.start(chain(work("a"), work("b", unique="u")))
+        await mine.start(chain(work("a"), work("b", unique="u")))  # type: ignore[call-arg]
     assert "enqueue a job outside the flow" in str(problem.value.hint)
     for option in ({"on_duplicate": "push"}, {"key_window_s": 5}, {"key": "k"}):
         with pytest.raises(BadInput, match="option"):
@@ -268,7 +270,7 @@ async def test_what_a_step_cannot_have_is_refused(mine: Flows) -> None:
 
 
 async def test_steps_keep_their_groups_and_delays(cell: Cell, mine: Flows, worker_db: Database, worker: UUID) -> None:
-    lined = group(work("one", group="g"), work("two", group="g"), work("later", delay_s=60))
+    lined = group(work("one", group="g"), work("two", group="g"), work("later", delay=60))
     flow_id = await mine.start(chain(work("a"), lined))
     [grant] = await claim(worker_db, worker)
     await end(worker_db, grant)
@@ -290,7 +292,7 @@ async def test_steps_keep_their_groups_and_delays(cell: Cell, mine: Flows, worke
 async def test_a_step_that_expired_counts_as_not_succeeded(
     cell: Cell, mine: Flows, worker_db: Database, worker: UUID
 ) -> None:
-    soon = (datetime.now(UTC) + timedelta(seconds=60)).isoformat()
+    soon = datetime.now(UTC) + timedelta(seconds=60)
     flow_id = await mine.start(chain(work("a", expires_at=soon), work("b")))
     await cell.pass_time(120)
     assert await claim(worker_db, worker) == []

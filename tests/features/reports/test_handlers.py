@@ -34,7 +34,7 @@ app = Leasehold(FAST)
 app.include(report.app)
 
 
-@app.handler("t.work", max_attempts=2, retry_base_s=0.01)
+@app.handler("t.work", attempts=2, retry_base_s=0.01)
 async def work(ctx: Context, how: str) -> None:
     if how == "errs":
         raise RuntimeError("=cmd|' /C calc'!A0")

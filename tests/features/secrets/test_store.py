@@ -131,7 +131,7 @@ async def test_a_name_that_is_none_is_refused(cell: Cell, api_db: Database, name
 app = Leasehold(SETTINGS)
 
 
-@app.handler("t.leak", max_attempts=1)
+@app.handler("t.leak", attempts=1)
 async def leak(ctx: Context, how: str) -> object:
     """Lets its secret out in whichever way it is told."""
     token = await ctx.secret("stripe")
@@ -153,7 +153,7 @@ async def leak(ctx: Context, how: str) -> object:
     return None
 
 
-@app.handler("t.leak_sync", max_attempts=1)
+@app.handler("t.leak_sync", attempts=1)
 def leak_sync(ctx: SyncContext) -> str:
     token = ctx.secret("stripe")
     ctx.log.warning(f"asked with {token}")
@@ -161,7 +161,7 @@ def leak_sync(ctx: SyncContext) -> str:
     return token
 
 
-@app.handler("t.leak_apart", max_attempts=1, isolate=True)
+@app.handler("t.leak_apart", attempts=1, isolate=True)
 async def leak_apart(ctx: Context) -> None:
     token = await ctx.secret("stripe")
     await ctx.log.warning(f"asked with {token}")

@@ -18,7 +18,7 @@ from tests.worker.running import Shop
 app = Leasehold()
 
 
-@app.handler("t.pay", retry_base_s=0.01, max_attempts=3)
+@app.handler("t.pay", retry_base_s=0.01, attempts=3)
 async def pay(ctx: Context, order: dict[str, Any]) -> str:
     await ctx.emit("order.paid", "order", str(order["id"]), {"cents": 500})
     if ctx.attempt <= order.get("failures", 0):
@@ -46,7 +46,7 @@ async def tell_secret(ctx: Context, name: str) -> None:
     await ctx.emit("order.paid", "order", "1", {"with": f"token {await ctx.secret(name)}"})
 
 
-@app.handler("t.say_wrong", max_attempts=1)
+@app.handler("t.say_wrong", attempts=1)
 async def say_wrong(ctx: Context, _: dict[str, Any]) -> None:
     await ctx.emit("Order Paid", "order", "1")
 
@@ -114,7 +114,7 @@ async def test_a_lost_lease_tells_nothing(cell: Cell, shop: Shop, worker_db: Dat
     """The outcome and the event are one commit: whoever lost the lease writes neither."""
     begun = Leasehold()
 
-    @begun.handler("t.slow", max_attempts=1)
+    @begun.handler("t.slow", attempts=1)
     async def slow(ctx: Context, _: dict[str, Any]) -> None:
         await ctx.emit("order.paid", "order", "1")
         [lease] = await cell.look(f"select token from leasehold.lease where job_id = '{ctx.job_id}'")

@@ -16,7 +16,7 @@ from tests.worker.running import Shop
 app = Leasehold()
 
 
-@app.handler("t.end", max_attempts=1)
+@app.handler("t.end", attempts=1)
 async def end(ctx: Context, how: str) -> str:
     match how:
         case "failed":

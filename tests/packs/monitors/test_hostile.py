@@ -50,7 +50,7 @@ async def read(shop: Site, watcher: Watcher, texts: list[str]) -> None:
                 for n in range(len(texts))
             ]
             orders = [{"product_id": str(one)} for one in ids]
-            asked = await tx.enqueue_many("monitors.check", orders, queue=CRAWL, max_attempts=1)
+            asked = await tx.enqueue_many("monitors.check", orders, queue=CRAWL, attempts=1)
         ended = [await watcher.ended(one.job_id) for one in asked]
         assert {texts[n]: job.result for n, job in enumerate(ended) if job.result != result} == {}
     assert len(await watcher.changes(product_id=ids[0])) > 0

@@ -196,9 +196,7 @@ async def judge_again(ctx: Context, order: Run) -> int:
         await _tell(tx, run.run_id, "step_started", "crawl", "pages that were kept are read")
         chunks = await reevaluate.chunks(tx, run.run_id, run.reread_of)
         steps = [
-            reread.step(
-                {"run_id": str(run.run_id), "part": run.part, "keys": keys}, on_failure="continue", **_line(run)
-            )
+            reread.step(Kept(run_id=run.run_id, part=run.part, keys=keys), on_failure="continue", **_line(run))
             for keys in chunks
         ]
         if steps:
@@ -248,8 +246,8 @@ async def relate(ctx: Context, order: Run) -> dict[str, Any]:
 async def _add_steps(
     tx: AttemptTransaction, run: Begun, pages: Sequence[str], outside_: Sequence[str] = (), images: Sequence[str] = ()
 ) -> None:
-    def order(url: str) -> dict[str, Any]:
-        return {"run_id": str(run.run_id), "key": digest(url).hex(), "part": run.part}
+    def order(url: str) -> Page:
+        return Page(run_id=run.run_id, key=digest(url).hex(), part=run.part)
 
     asked = _line(run, " asked")
     steps = [

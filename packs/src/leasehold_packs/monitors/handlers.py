@@ -146,14 +146,14 @@ async def plan(ctx: Context, run: Run) -> int:
             at = row["now"] if row["what"] == "baseline" else moment_of(product_id, row["started_at"], settings)
             steps.append(
                 check.step(
-                    {"product_id": str(product_id), "run_id": str(run.run_id)},
+                    Check(product_id=product_id, run_id=run.run_id),
                     on_failure="continue",
-                    delay_s=max(0.0, (at - row["now"]).total_seconds()),
+                    delay=max(0.0, (at - row["now"]).total_seconds()),
                     gate=gate_of(row["site_id"]),
                 )
             )
         if len(products) == _STEPS:
-            steps.append(plan.step({"run_id": str(run.run_id), "after": str(products[-1])}))
+            steps.append(plan.step(Run(run_id=run.run_id, after=products[-1])))
         if steps:
             await tx.add(group(steps))
         await tx.execute(

@@ -195,9 +195,9 @@ async def _add_pages(tx: AttemptTransaction, search: Begun, urls: list[str], *, 
         "select url from leasehold_monitors.add_pages($1, $2, $3, $4)",
         search.search_id, list(plain), list(plain.values()), depth,
     )  # fmt: skip
-    order = {"search_id": str(search.search_id)}
     gate = gate_of(search.site_id)
-    steps = [look.step(order | {"key": page_key(row["url"]).hex()}, on_failure="continue", gate=gate) for row in rows]
+    pages = [Page(search_id=search.search_id, key=page_key(row["url"]).hex()) for row in rows]
+    steps = [look.step(page, on_failure="continue", gate=gate) for page in pages]
     if steps:
         await tx.add(group(steps))
     return len(steps)

@@ -445,7 +445,7 @@ class Settling:
         await self.tx.enqueue(
             "monitors.check",
             {"product_id": str(self.watched.product_id)},
-            delay_s=after.total_seconds() + 1,
+            delay=after.total_seconds() + 1,
             queue=CRAWL,
             gate=gate_of(self.watched.site_id),
         )

@@ -104,9 +104,9 @@ def request_step(
         name=name,
         on_failure=on_failure,
         queue=QUEUE,
-        max_attempts=TRIES,
+        attempts=TRIES,
         group=f"postings {host}",
-        group_gap_s=gap,
+        group_gap=gap,
         gate=f"postings:{host}",
         retry_base_s=5 * gap,
     )

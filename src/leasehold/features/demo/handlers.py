@@ -37,7 +37,7 @@ async def hello(ctx: Context, order: Hello) -> str:
     return f"Hello, {order.name}!"
 
 
-@app.handler("demo.fail", max_attempts=3, retry_base_s=0.2)
+@app.handler("demo.fail", attempts=3, retry_base_s=0.2)
 async def fail(ctx: Context) -> None:
     """Fail every time, so that retries and the dead state can be seen."""
     raise RuntimeError(f"attempt {ctx.attempt} of {ctx.max_attempts} failed on purpose")

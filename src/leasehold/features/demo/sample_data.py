@@ -102,8 +102,8 @@ class Shop:
             await client.enqueue("demo.feed", _feed(name), tags=["feed"])
         for number in (4701, 4703, 4705, 4706):
             await client.enqueue("demo.refund", {"order": number}, tags=["vip"] if number == 4701 else None)
-        await client.enqueue("demo.mail", {"to": "ada@example.com", "template": "birthday"}, delay_s=5400)
-        unwanted = await client.enqueue("demo.mail", {"to": "max@example.com"}, delay_s=600)
+        await client.enqueue("demo.mail", {"to": "ada@example.com", "template": "birthday"}, delay=5400)
+        unwanted = await client.enqueue("demo.mail", {"to": "max@example.com"}, delay=600)
         await client.cancel(unwanted.job_id, _REASON)
         for _ in range(3):
             await client.enqueue("demo.label", {"order": 4700}, group="order-4700")

@@ -41,7 +41,7 @@ async def mail(ctx: Context, order: Mail) -> dict[str, str]:
     return {"message_id": f"<{ctx.job_id.hex[-12:]}@mail.example.com>"}
 
 
-@app.handler("demo.charge", max_attempts=3, retry_base_s=5)
+@app.handler("demo.charge", attempts=3, retry_base_s=5)
 async def charge(ctx: Context, order: Order) -> dict[str, int]:
     """Charge a card. The bank does not answer at every third order's first attempt, and never for every seventh."""
     await asyncio.sleep(0.4)

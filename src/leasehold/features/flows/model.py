@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from graphlib import CycleError, TopologicalSorter
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self, Unpack
 from uuid import UUID
 
 from pydantic import Field
@@ -23,12 +23,13 @@ from leasehold import json_codec
 from leasehold.errors import BadInput
 from leasehold.job import State
 from leasehold.job_options import plain
+from leasehold.typed_options import StepOptions
 
 #: What becomes of a step when one that it waits for does not succeed: the flow fails, the step is skipped, or it runs.
 Policy = Literal["fail", "skip", "continue"]
 FlowState = Literal["running", "succeeded", "failed", "canceled"]
 POLICIES = ("fail", "skip", "continue")
-#: Turns a kind, a value and options into JSON text and options under SQL's names: ``Leasehold.prepare`` for one.
+#: Turns a kind, a payload and options into JSON text and options under SQL's names.
 Prepare = Callable[[str, Any, Mapping[str, Any]], tuple[str, dict[str, Any]]]
 
 APPROVAL, SIGNAL, SLEEP, JOIN = "flow.approval", "flow.signal", "flow.sleep", "flow.join"
@@ -63,9 +64,12 @@ class Group:
 Piece = Step | Chain | Group
 
 
-def step(kind: str, value: Any = None, *, name: str | None = None, on_failure: Policy = "fail", **options: Any) -> Step:
+def step(
+    kind: str, payload: object = None, *, name: str | None = None, on_failure: Policy = "fail",
+    **options: Unpack[StepOptions],
+) -> Step:  # fmt: skip
     """A job of this kind; options are those of ``enqueue``, and a delay counts from the end of what it waits for."""
-    return Step(kind=kind, payload=value, name=name, on_failure=on_failure, options=options)
+    return Step(kind=kind, payload=payload, name=name, on_failure=on_failure, options=options)
 
 
 def approval(
@@ -149,15 +153,15 @@ class Flow:
     def add(
         self,
         kind: str,
-        value: Any = None,
+        payload: object = None,
         *,
         name: str | None = None,
         after: After = (),
         on_failure: Policy = "fail",
-        **options: Any,
+        **options: Unpack[StepOptions],
     ) -> Node:
         """Add a job that waits for ``after``: steps, or their names."""
-        return self._add(step(kind, value, name=name, on_failure=on_failure, **options), _flat(after))
+        return self._add(step(kind, payload, name=name, on_failure=on_failure, **options), _flat(after))
 
     def include(self, part: "Piece | Flow", *, after: After = ()) -> list[Node]:
         """Add a chain, a group, a single step or a whole flow; returns its last steps, for what comes after."""

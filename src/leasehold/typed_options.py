@@ -1,5 +1,6 @@
 """The options of jobs, for type checkers. Made from options.csv by `python -m tools.generate`."""
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Literal, TypedDict
 from uuid import UUID
@@ -22,7 +23,7 @@ class _CommonOptions(TypedDict, total=False):
     """Seconds before the first attempt, from the tick of a schedule or the turn of a step."""
     version: int | None
     """Version of the payload's shape. Default 1."""
-    tags: list[str] | None
+    tags: Sequence[str] | None
     """Words to find the job by."""
     group: str | None
     """Jobs of one group of a tenant start in order, group_limit of them at once."""
@@ -68,7 +69,40 @@ class HandlerOptions(_CommonOptions, total=False):
     on_duplicate: Literal["keep", "replace", "push"] | None
     """With unique: keep the waiting job, replace its payload, or push its time too. Default keep."""
 
-    retry: tuple[float | timedelta, float | timedelta]  # retry_base_s and retry_cap_s
+    retry: tuple[float | timedelta, float | timedelta]
+    """retry_base_s and retry_cap_s: the first delay and the longest one."""
     isolate: bool
-    memory_mb: int
-    soft_timeout: float | timedelta
+    """Each attempt runs in a process of its own."""
+    memory_mb: int | None
+    """Memory that the process of an attempt may take; with isolate."""
+    soft_timeout: float | None
+    """Seconds after which ctx.timed_out is true. Default half of the timeout."""
+
+
+class ScheduleOptions(_CommonOptions, total=False):
+    """When a schedule fires, and what its jobs are given."""
+
+    cron: str | None
+    """Cron line; one of cron, every and at."""
+    every: float | timedelta | None
+    """Seconds between two ticks."""
+    at: datetime | None
+    """The only tick."""
+    zone: str
+    """Time zone of the cron line. Default UTC."""
+    starts_at: datetime | None
+    """No tick before this time."""
+    ends_at: datetime | None
+    """No tick after this time."""
+    jitter: float | timedelta
+    """Seconds by which a tick comes later at most. Default 0."""
+    overlap: Literal["skip", "queue", "cancel_old"] | None
+    """What a tick does while the job of the last one has not ended."""
+    catch_up: Literal["none", "one", "all"]
+    """Which ticks are made up for after a stop. Default one."""
+    catch_up_max: int
+    """How many of the newest ticks catch_up=all makes up for. Default 100."""
+    tick_as: str | None
+    """Member of the payload that gets the tick."""
+    tenant: str | UUID | None
+    """Name or id of the tenant. Default that of LEASEHOLD_TENANT."""
