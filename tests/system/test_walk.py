@@ -99,7 +99,7 @@ async def test_the_way_of_an_audit_from_its_request_to_its_end(auditing: Opened)
     async with auditing(site) as auditor:
         with calls_by_file() as calls:
             run = await auditor.run()
-    assert run["state"] == "succeeded", run
+    assert run.state == "succeeded", run
     check("audit", calls, WAYS["meanwhile"])
 
 

@@ -15,6 +15,7 @@ import pytest
 
 from leasehold.features.reports.formats import Heading, pieces
 from leasehold_packs.audits import report as audits
+from leasehold_packs.audits.model_results import Issue
 from leasehold_packs.monitors import feeds as monitors
 from leasehold_packs.passports.bundle import Bundle
 from leasehold_packs.passports.bundle_archive import INDEX, Archive, Entry
@@ -37,8 +38,8 @@ def of_report(text: str) -> str:
 
 
 def of_audits(text: str) -> str:
-    issue: dict[str, Any] = {"severity": "error", "check_id": "fetch_failed", "state": None, "evidence": {}}
-    return audits.as_csv([issue | {"url": text}])
+    issue = Issue(check_id="fetch_failed", severity="error", key="", url=text, state=None, evidence={})
+    return audits.as_csv([issue])
 
 
 def of_postings(text: str) -> str:

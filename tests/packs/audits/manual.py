@@ -16,7 +16,6 @@ import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from html import unescape
-from typing import Any
 from uuid import UUID
 
 from leasehold.database import migrate
@@ -28,6 +27,7 @@ from leasehold.program.client import Backend
 from leasehold.settings import Settings
 from leasehold_packs.audits import feature, service, start_run
 from leasehold_packs.audits.model import Options
+from leasehold_packs.audits.model_results import Audit
 from leasehold_packs.audits.start_run import QUEUE
 from tests.cell import Cell, apart
 from tests.cli.program import started
@@ -114,36 +114,36 @@ class Crew:
     def __init__(self, access: Access, nursery: int, base: str) -> None:
         self.access, self.nursery, self.base = access, nursery, base
 
-    async def audit(self, *, kill: bool = False, max_pages: int = 5000) -> dict[str, Any]:
+    async def audit(self, *, kill: bool = False, max_pages: int = 5000) -> Audit:
         """One run to its end, in which one worker is killed half-way."""
         async with self.access.transaction() as tx:
             url, options = f"{self.base}/index.html", Options(max_pages=max_pages)
-            asked = await start_run.ask(tx, self.access.tenant_id, url, options, force=True)
+            asked = await start_run.request_run(tx, url, options, force=True)
         if kill:
             await eventually(lambda: self._has(asked.run_id, PAGES // 2), what="half of the pages", seconds=600)
             os.kill(_child(self.nursery), signal.SIGKILL)
         await eventually(lambda: self._is_over(asked.run_id), what="the end", seconds=600)
         return await self._run(asked.run_id)
 
-    async def compared(self, before: dict[str, Any], after: dict[str, Any]) -> tuple[set[Finding], set[Finding]]:
+    async def compared(self, before: Audit, after: Audit) -> tuple[set[Finding], set[Finding]]:
         """New and fixed. How long an answer took is nobody's doing."""
         async with self.access.transaction() as tx:
-            found = await service.compare(tx, before["run_id"], after["run_id"])
+            found = await service.compare(tx, before.run_id, after.run_id)
         new, fixed = (
-            {(one["check_id"], one["url"].removeprefix(self.base)) for one in found[name]} for name in ("new", "fixed")
+            {(one.check_id, one.url.removeprefix(self.base)) for one in issues} for issues in (found.new, found.fixed)
         )
         return _steady(new), _steady(fixed)
 
-    async def _run(self, run_id: UUID) -> dict[str, Any]:
+    async def _run(self, run_id: UUID) -> Audit:
         async with self.access.transaction() as tx:
             return await service.get_run(tx, run_id)
 
     async def _has(self, run_id: UUID, pages: int) -> bool:
-        return bool((await self._run(run_id))["urls"].get("fetched", 0) >= pages)
+        return bool((await self._run(run_id)).urls.get("fetched", 0) >= pages)
 
     async def _is_over(self, run_id: UUID) -> bool:
         await asyncio.sleep(0.1)
-        return bool((await self._run(run_id))["state"] != "running")
+        return bool(not (await self._run(run_id)).is_running)
 
 
 def _child(parent: int) -> int:
@@ -169,13 +169,14 @@ async def crew(cell: Cell, site: Site, *, workers: int = 4) -> AsyncIterator[Cre
             yield Crew(access, nursery.process.pid, f"http://127.0.0.1:{port}")
 
 
-async def known(cell: Cell, run: dict[str, Any]) -> None:
+async def known(cell: Cell, run: Audit) -> None:
     """The answers that are known of the manual."""
-    told = run["report"]
+    told = run.report
+    assert told
     assert (told["pages"], told["links"], told["depth"], told["failed"]) == (PAGES, LINKS, DEPTH, 0), told
     assert {name: told["checks"].get(name, 0) for name in KNOWN} == KNOWN
     [pairs] = await cell.look(
-        f"select count(distinct (from_key, to_key)) as n from leasehold_audits.link where run_id = '{run['run_id']}'"
+        f"select count(distinct (from_key, to_key)) as n from leasehold_audits.link where run_id = '{run.run_id}'"
     )
     assert pairs["n"] == PAIRS, pairs
 

@@ -32,8 +32,8 @@ async def main(workers: int, pages: int) -> None:
         await made.audit(max_pages=1)  # the workers are there, and have imported everything
         began = time.monotonic()
         run = await made.audit(max_pages=pages)
-        ours = run["pages"] / (time.monotonic() - began)
-        assert run["pages"] == pages
+        ours = run.pages / (time.monotonic() - began)
+        assert run.pages == pages
     print(
         f"{ours:.0f} pages a second by {workers} worker process(es), {plain:.0f} by a plain script:"
         f" {ours / plain:.2f} of it, on {os.cpu_count()} cores (load {os.getloadavg()[0]:.1f})"

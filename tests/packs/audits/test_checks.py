@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from leasehold_packs.audits.checks import OF_PAGES, OF_VISITS, evaluate
-from leasehold_packs.audits.crawled_page import Seen, Visit
+from leasehold_packs.audits.crawled_page import CrawledPage, Visit
 from leasehold_packs.audits.recipe import checks
 from leasehold_packs.webfacts.language import is_language
 
@@ -32,13 +32,13 @@ BODY = f"""
 """  # noqa: E501
 
 
-def seen(
+def crawled(
     head: str = HEAD, body: str = BODY, *, text: str | None = None, lang: str = ' lang="en"', **visit: Any
-) -> Seen:
+) -> CrawledPage:
     headers = HEADERS | visit.pop("headers", {})
     values: dict[str, Any] = {"url": URL, "status": 200, "headers": tuple(headers.items())} | visit
     page = f"<!doctype html><html{lang}><head>{head}</head><body>{body}</body></html>"
-    return Seen(visit=Visit(**values), text=page if text is None else text)
+    return CrawledPage(visit=Visit(**values), text=page if text is None else text)
 
 
 def without(piece: str, text: str = HEAD) -> str:
@@ -49,103 +49,105 @@ def without(piece: str, text: str = HEAD) -> str:
 TITLE = "<title>Lamps for every room of the house</title>"
 LD = '<script type="application/ld+json">'
 FAULTY = {
-    "status_client_error": seen(status=404),
-    "status_server_error": seen(status=503),
-    "fetch_failed": seen(status=None, problem="no answer within 30 s"),
-    "redirect_loop": seen(status=None, hops=(("https://a.example/", 302), ("https://b.example/", 302)) * 2),
-    "redirect_chain": seen(hops=(("https://a.example/", 301), ("https://b.example/", 301))),
-    "slow_first_byte": seen(first_byte_ms=900.0),
-    "large_body": seen(size=2_000_001),
-    "page_cut": seen(is_cut=True),
-    "insecure_scheme": seen(url="http://shop.example/lamps"),
-    "mixed_content": seen(body=BODY + '<script src="http://cdn.example/x.js"></script>'),
-    "wrong_media_type": seen(headers={"content-type": "text/plain"}),
-    "noindex": seen(headers={"x-robots-tag": "noindex"}),
-    "canonical_missing": seen(without(f'<link rel="canonical" href="{URL}">')),
-    "canonical_relative": seen(HEAD.replace(f'canonical" href="{URL}"', 'canonical" href="/lamps"')),
-    "canonical_multiple": seen(HEAD + '<link rel="canonical" href="https://shop.example/other">'),
-    "canonical_conflict": seen(headers={"link": '<https://shop.example/other>; rel="canonical"'}),
-    "title_missing": seen(without(TITLE)),
-    "title_short": seen(HEAD.replace(TITLE, "<title>Lamps</title>")),
-    "title_long": seen(HEAD.replace(TITLE, f"<title>{'Lamps ' * 20}</title>")),
-    "title_multiple": seen(HEAD + TITLE),
-    "description_missing": seen(HEAD.replace('name="description"', 'name="other"')),
-    "description_short": seen(HEAD.replace('content="Forty', 'content="Few lamps" data-was="Forty')),
-    "description_long": seen(HEAD.replace('content="Forty', f'content="{"Very many lamps. " * 12}" data-was="Forty')),
-    "description_multiple": seen(HEAD + '<meta name="description" content="again">'),
-    "h1_missing": seen(body=without("<h1>Lamps</h1>", BODY)),
-    "h1_multiple": seen(body=BODY + "<h1>More lamps</h1>"),
-    "heading_order": seen(body=BODY + "<h4>Small print</h4>"),
-    "thin": seen(body=BODY.replace("word " * 200, "word")),
-    "lang_missing": seen(lang=""),
-    "lang_invalid": seen(lang=' lang="english"'),
-    "lang_mismatch": seen(body=BODY.replace("word " * 200, "Das ist eine Lampe für den Tisch und die Wand. " * 25)),
-    "link_text_empty": seen(body=BODY + '<a href="/tables"><i></i></a>'),
-    "link_text_generic": seen(body=BODY + '<a href="/tables">Read more …</a>'),
-    "link_uncrawlable": seen(body=BODY + '<a href="javascript:go()">Tables</a>'),
-    "links_too_many": seen(body=BODY + '<a href="/t">Tables</a>' * 100),
-    "link_localhost": seen(body=BODY + '<a href="http://localhost:8000/">Tables</a>'),
-    "link_insecure": seen(body=BODY + '<a href="http://tables.example/">Tables</a>'),
-    "nofollow_internal": seen(body=BODY + '<a href="/tables" rel="nofollow">Tables</a>'),
-    "image_alt_missing": seen(body=BODY + '<img src="/t.png" width="1" height="1">'),
-    "image_alt_long": seen(body=BODY + f'<img src="/t.png" width="1" height="1" alt="{"a table " * 13}">'),
-    "image_unsized": seen(body=BODY + '<img src="/t.png" alt="a table">'),
-    "hreflang_invalid": seen(HEAD + '<link rel="alternate" hreflang="xx" href="https://shop.example/xx">'),
-    "hreflang_relative": seen(HEAD + '<link rel="alternate" hreflang="de" href="/de">'),
-    "hreflang_no_self": seen(
+    "status_client_error": crawled(status=404),
+    "status_server_error": crawled(status=503),
+    "fetch_failed": crawled(status=None, problem="no answer within 30 s"),
+    "redirect_loop": crawled(status=None, hops=(("https://a.example/", 302), ("https://b.example/", 302)) * 2),
+    "redirect_chain": crawled(hops=(("https://a.example/", 301), ("https://b.example/", 301))),
+    "slow_first_byte": crawled(first_byte_ms=900.0),
+    "large_body": crawled(size=2_000_001),
+    "page_cut": crawled(is_cut=True),
+    "insecure_scheme": crawled(url="http://shop.example/lamps"),
+    "mixed_content": crawled(body=BODY + '<script src="http://cdn.example/x.js"></script>'),
+    "wrong_media_type": crawled(headers={"content-type": "text/plain"}),
+    "noindex": crawled(headers={"x-robots-tag": "noindex"}),
+    "canonical_missing": crawled(without(f'<link rel="canonical" href="{URL}">')),
+    "canonical_relative": crawled(HEAD.replace(f'canonical" href="{URL}"', 'canonical" href="/lamps"')),
+    "canonical_multiple": crawled(HEAD + '<link rel="canonical" href="https://shop.example/other">'),
+    "canonical_conflict": crawled(headers={"link": '<https://shop.example/other>; rel="canonical"'}),
+    "title_missing": crawled(without(TITLE)),
+    "title_short": crawled(HEAD.replace(TITLE, "<title>Lamps</title>")),
+    "title_long": crawled(HEAD.replace(TITLE, f"<title>{'Lamps ' * 20}</title>")),
+    "title_multiple": crawled(HEAD + TITLE),
+    "description_missing": crawled(HEAD.replace('name="description"', 'name="other"')),
+    "description_short": crawled(HEAD.replace('content="Forty', 'content="Few lamps" data-was="Forty')),
+    "description_long": crawled(
+        HEAD.replace('content="Forty', f'content="{"Very many lamps. " * 12}" data-was="Forty')
+    ),
+    "description_multiple": crawled(HEAD + '<meta name="description" content="again">'),
+    "h1_missing": crawled(body=without("<h1>Lamps</h1>", BODY)),
+    "h1_multiple": crawled(body=BODY + "<h1>More lamps</h1>"),
+    "heading_order": crawled(body=BODY + "<h4>Small print</h4>"),
+    "thin": crawled(body=BODY.replace("word " * 200, "word")),
+    "lang_missing": crawled(lang=""),
+    "lang_invalid": crawled(lang=' lang="english"'),
+    "lang_mismatch": crawled(body=BODY.replace("word " * 200, "Das ist eine Lampe für den Tisch und die Wand. " * 25)),
+    "link_text_empty": crawled(body=BODY + '<a href="/tables"><i></i></a>'),
+    "link_text_generic": crawled(body=BODY + '<a href="/tables">Read more …</a>'),
+    "link_uncrawlable": crawled(body=BODY + '<a href="javascript:go()">Tables</a>'),
+    "links_too_many": crawled(body=BODY + '<a href="/t">Tables</a>' * 100),
+    "link_localhost": crawled(body=BODY + '<a href="http://localhost:8000/">Tables</a>'),
+    "link_insecure": crawled(body=BODY + '<a href="http://tables.example/">Tables</a>'),
+    "nofollow_internal": crawled(body=BODY + '<a href="/tables" rel="nofollow">Tables</a>'),
+    "image_alt_missing": crawled(body=BODY + '<img src="/t.png" width="1" height="1">'),
+    "image_alt_long": crawled(body=BODY + f'<img src="/t.png" width="1" height="1" alt="{"a table " * 13}">'),
+    "image_unsized": crawled(body=BODY + '<img src="/t.png" alt="a table">'),
+    "hreflang_invalid": crawled(HEAD + '<link rel="alternate" hreflang="xx" href="https://shop.example/xx">'),
+    "hreflang_relative": crawled(HEAD + '<link rel="alternate" hreflang="de" href="/de">'),
+    "hreflang_no_self": crawled(
         HEAD.replace(f'hreflang="en" href="{URL}"', 'hreflang="de" href="https://shop.example/de"').replace(
             f'hreflang="x-default" href="{URL}"', 'hreflang="x-default" href="https://shop.example/"'
         )
     ),
-    "hreflang_no_default": seen(without(f'<link rel="alternate" hreflang="x-default" href="{URL}">')),
-    "json_ld_invalid": seen(body=BODY + LD + '{"@type": </script>'),
-    "structured_incomplete": seen(
+    "hreflang_no_default": crawled(without(f'<link rel="alternate" hreflang="x-default" href="{URL}">')),
+    "json_ld_invalid": crawled(body=BODY + LD + '{"@type": </script>'),
+    "structured_incomplete": crawled(
         body=BODY + LD + '{"@context": "https://schema.org", "@type": "JobPosting"}</script>'
     ),
-    "hsts_missing": seen(headers={"strict-transport-security": "max-age=0"}),
-    "csp_missing": seen(headers={"content-security-policy": "", "x-frame-options": "DENY"}),
-    "nosniff_missing": seen(headers={"x-content-type-options": "sniff"}),
-    "clickjacking": seen(headers={"content-security-policy": "default-src 'self'"}),
-    "form_insecure": seen(body=BODY + '<form action="http://shop.example/login"></form>'),
-    "server_leak": seen(headers={"server": "nginx/1.18.0"}),
-    "viewport_missing": seen(HEAD.replace('name="viewport"', 'name="other"')),
-    "charset_missing": seen(HEAD.replace('<meta charset="utf-8">', ""), headers={"content-type": "text/html"}),
-    "charset_late": seen(f"<!-- {'x' * 1100} -->{HEAD}"),
-    "doctype_missing": seen(text=f'<html lang="en"><head>{HEAD}</head><body>{BODY}</body></html>'),
-    "meta_in_body": seen(body=BODY + '<meta name="robots" content="noarchive">'),
-    "duplicate_ids": seen(body=BODY + '<p id="text"></p>'),
+    "hsts_missing": crawled(headers={"strict-transport-security": "max-age=0"}),
+    "csp_missing": crawled(headers={"content-security-policy": "", "x-frame-options": "DENY"}),
+    "nosniff_missing": crawled(headers={"x-content-type-options": "sniff"}),
+    "clickjacking": crawled(headers={"content-security-policy": "default-src 'self'"}),
+    "form_insecure": crawled(body=BODY + '<form action="http://shop.example/login"></form>'),
+    "server_leak": crawled(headers={"server": "nginx/1.18.0"}),
+    "viewport_missing": crawled(HEAD.replace('name="viewport"', 'name="other"')),
+    "charset_missing": crawled(HEAD.replace('<meta charset="utf-8">', ""), headers={"content-type": "text/html"}),
+    "charset_late": crawled(f"<!-- {'x' * 1100} -->{HEAD}"),
+    "doctype_missing": crawled(text=f'<html lang="en"><head>{HEAD}</head><body>{BODY}</body></html>'),
+    "meta_in_body": crawled(body=BODY + '<meta name="robots" content="noarchive">'),
+    "duplicate_ids": crawled(body=BODY + '<p id="text"></p>'),
 }
 PRICED = '{"@context": "https://schema.org", "@type": "Product", "name": "Lamp", "offers": %s}'
 #: Faults that only look like a page without them.
 HIDDEN = [
-    ("noindex", seen(HEAD + '<meta name="googlebot" content="noindex">')),
-    ("noindex", seen(HEAD + '<meta name="BingBot" content="none">')),
-    ("noindex", seen(headers={"x-robots-tag": "otherbot: nofollow, googlebot: noindex"})),
-    ("hreflang_invalid", seen(HEAD + f'<link rel="alternate" hreflang="en-UK" href="{URL}">')),
-    ("lang_invalid", seen(lang=' lang="eng"')),
-    ("json_ld_invalid", seen(body=BODY + LD + '{"@type": "WebSite", "name": "Lamps",}</script>')),
-    ("json_ld_invalid", seen(body=BODY + LD + '// lamps\n{"@type": "WebSite"}</script>')),
-    ("json_ld_invalid", seen(body=BODY + LD + '{"@type": "WebSite", "name": "two\nlines"}</script>')),
-    ("json_ld_invalid", seen(body=BODY + LD + '{"@type": "WebSite", "x": NaN}</script>')),
-    ("structured_incomplete", seen(body=BODY + LD + PRICED % '{"@type": "Offer"}' + "</script>")),
-    ("structured_incomplete", seen(body=BODY + LD + PRICED % '{"price": ""}' + "</script>")),
-    ("structured_incomplete", seen(body=BODY + LD + PRICED % '[{"price": 1}, {"sku": 2}]' + "</script>")),
+    ("noindex", crawled(HEAD + '<meta name="googlebot" content="noindex">')),
+    ("noindex", crawled(HEAD + '<meta name="BingBot" content="none">')),
+    ("noindex", crawled(headers={"x-robots-tag": "otherbot: nofollow, googlebot: noindex"})),
+    ("hreflang_invalid", crawled(HEAD + f'<link rel="alternate" hreflang="en-UK" href="{URL}">')),
+    ("lang_invalid", crawled(lang=' lang="eng"')),
+    ("json_ld_invalid", crawled(body=BODY + LD + '{"@type": "WebSite", "name": "Lamps",}</script>')),
+    ("json_ld_invalid", crawled(body=BODY + LD + '// lamps\n{"@type": "WebSite"}</script>')),
+    ("json_ld_invalid", crawled(body=BODY + LD + '{"@type": "WebSite", "name": "two\nlines"}</script>')),
+    ("json_ld_invalid", crawled(body=BODY + LD + '{"@type": "WebSite", "x": NaN}</script>')),
+    ("structured_incomplete", crawled(body=BODY + LD + PRICED % '{"@type": "Offer"}' + "</script>")),
+    ("structured_incomplete", crawled(body=BODY + LD + PRICED % '{"price": ""}' + "</script>")),
+    ("structured_incomplete", crawled(body=BODY + LD + PRICED % '[{"price": 1}, {"sku": 2}]' + "</script>")),
     (
         "structured_incomplete",
-        seen(body=BODY + LD + PRICED % '{"@type": "AggregateOffer", "offerCount": 3}' + "</script>"),
+        crawled(body=BODY + LD + PRICED % '{"@type": "AggregateOffer", "offerCount": 3}' + "</script>"),
     ),
 ]
 #: What only looks like a fault.
 SOUND = [
-    seen(HEAD + '<meta name="googlebot" content="index">'),
-    seen(headers={"x-robots-tag": "otherbot: noindex, nofollow"}),
-    seen(body=BODY + LD + '//<![CDATA[\n{"@type": "WebSite"}\n//]]></script>'),
-    seen(body=BODY + LD + '<!-- {"@type": "WebSite"} --></script>'),
-    seen(body=BODY + LD + PRICED % '{"price": 0}' + "</script>"),
-    seen(body=BODY + LD + PRICED % '{"lowPrice": "1.00", "highPrice": "2.00"}' + "</script>"),
-    seen(body=BODY + LD + PRICED % '{"priceSpecification": [{"price": "1.00"}]}' + "</script>"),
-    seen(body=BODY + LD + PRICED % '{"@id": "https://shop.example/offer"}' + "</script>"),
-    seen(body=BODY + LD + PRICED % '{"offers": [{"price": 1}, {"price": 2}]}' + "</script>"),
+    crawled(HEAD + '<meta name="googlebot" content="index">'),
+    crawled(headers={"x-robots-tag": "otherbot: noindex, nofollow"}),
+    crawled(body=BODY + LD + '//<![CDATA[\n{"@type": "WebSite"}\n//]]></script>'),
+    crawled(body=BODY + LD + '<!-- {"@type": "WebSite"} --></script>'),
+    crawled(body=BODY + LD + PRICED % '{"price": 0}' + "</script>"),
+    crawled(body=BODY + LD + PRICED % '{"lowPrice": "1.00", "highPrice": "2.00"}' + "</script>"),
+    crawled(body=BODY + LD + PRICED % '{"priceSpecification": [{"price": "1.00"}]}' + "</script>"),
+    crawled(body=BODY + LD + PRICED % '{"@id": "https://shop.example/offer"}' + "</script>"),
+    crawled(body=BODY + LD + PRICED % '{"offers": [{"price": 1}, {"price": 2}]}' + "</script>"),
 ]
 #: What a fault brings with it by its nature.
 BRINGS = {"insecure_scheme": {"form_insecure", "hreflang_no_self"}, "link_localhost": {"link_insecure"}}
@@ -155,11 +157,11 @@ BRINGS = {"insecure_scheme": {"form_insecure", "hreflang_no_self"}, "link_localh
 def test_a_document_type_is_looked_for_behind_any_number_of_comments(end: str, found: bool) -> None:
     """A row of them could be cut into comments in more ways than there are seconds."""
     text = "<?xml version='1.0'?> " + "<!----> <!-- - -- > -->" * 200 + end
-    assert ("doctype_missing" in evaluate(seen(text=text))) is found
+    assert ("doctype_missing" in evaluate(crawled(text=text))) is found
 
 
 def test_a_page_without_faults_has_none() -> None:
-    assert evaluate(seen()) == {}
+    assert evaluate(crawled()) == {}
 
 
 @pytest.mark.parametrize("name", FAULTY)
@@ -170,12 +172,12 @@ def test_each_fault_is_found_and_nothing_else(name: str) -> None:
 
 
 @pytest.mark.parametrize(("name", "page"), HIDDEN)
-def test_a_fault_that_is_easily_missed_is_found(name: str, page: Seen) -> None:
+def test_a_fault_that_is_easily_missed_is_found(name: str, page: CrawledPage) -> None:
     assert set(evaluate(page)) == {name}
 
 
 @pytest.mark.parametrize("page", SOUND)
-def test_what_looks_like_a_fault_is_none(page: Seen) -> None:
+def test_what_looks_like_a_fault_is_none(page: CrawledPage) -> None:
     assert evaluate(page) == {}
 
 
@@ -194,7 +196,7 @@ def test_every_check_says_what_why_and_how_in_whole_sentences(check: Any) -> Non
 
 
 def test_evidence_is_bounded_whatever_the_page_holds() -> None:
-    many = seen(body=BODY + '<a href="http://tables.example/' + "x" * 5000 + '">T</a>' + '<img src="/t.png">' * 5000)
+    many = crawled(body=BODY + '<a href="http://tables.example/' + "x" * 5000 + '">T</a>' + '<img src="/t.png">' * 5000)
     evidence = evaluate(many)
     assert evidence["image_alt_missing"]["count"] == 5000
     assert len(str(evidence)) < 20_000

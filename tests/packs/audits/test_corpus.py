@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from leasehold_packs.audits.checks import evaluate
-from leasehold_packs.audits.crawled_page import Seen, Visit
+from leasehold_packs.audits.crawled_page import CrawledPage, Visit
 from tests.corpora.data import CORPORA, needs_corpora
 
 pytestmark = [needs_corpora, pytest.mark.long]
@@ -15,12 +15,12 @@ MANUAL = CORPORA / "site-postgresql-doc-15" / "html.tar.gz"
 FIXTURES = CORPORA / "lighthouse-seo" / "seo"
 
 
-def served(name: str, text: str, *headers: tuple[str, str]) -> Seen:
+def served(name: str, text: str, *headers: tuple[str, str]) -> CrawledPage:
     declared = (("content-type", "text/html; charset=utf-8"), *headers)
-    return Seen(visit=Visit(url=f"https://manual.example/{name}", status=200, headers=declared), text=text)
+    return CrawledPage(visit=Visit(url=f"https://manual.example/{name}", status=200, headers=declared), text=text)
 
 
-def manual() -> Iterator[Seen]:
+def manual() -> Iterator[CrawledPage]:
     with tarfile.open(MANUAL) as archive:
         for member in archive:
             if member.name.endswith(".html"):

@@ -73,11 +73,11 @@ async def judged(auditing: Opened, texts: list[str]) -> None:
     async with auditing(site) as auditor:
         run = await auditor.run(max_pages=len(texts) + 1)
         async with auditor.access.transaction() as tx:
-            urls = await service.list_urls(tx, run["run_id"], limit=10_000)
-    assert run["state"] == "succeeded", run["reason"]
-    unread = [(one["url"], one["problem"]) for one in urls if one["state"] not in ("fetched", "left")]
+            urls = (await service.list_urls(tx, run.run_id, limit=10_000)).data
+    assert run.state == "succeeded", run.reason
+    unread = [(one.url, one.problem) for one in urls if one.state not in ("fetched", "left")]
     assert unread == []
-    assert run["urls"]["fetched"] == len(texts) + 1
+    assert run.urls["fetched"] == len(texts) + 1
 
 
 async def test_a_backslash_or_a_bracket_in_a_page_ends_no_audit(auditing: Opened) -> None:

@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 
 from leasehold_packs.audits import service, start_run
+from leasehold_packs.audits.model_results import Audit
 from tests.fetch.world import Site, moved, page
-from tests.packs.audits.test_runs import Auditor, Opened, auditing, document, only
+from tests.packs.audits.test_runs import Auditor, Opened, auditing, document, only, report_of
 
 __all__ = ["auditing"]
 
@@ -37,22 +38,22 @@ def down(site: Site, paths: Iterable[str], status: str = "503 Service Unavailabl
     return before
 
 
-async def states(auditor: Auditor, run: dict[str, Any]) -> dict[tuple[str, str], tuple[str, str | None]]:
+async def states(auditor: Auditor, run: Audit) -> dict[tuple[str, str], tuple[str, str | None]]:
     """What became of each finding so far, and the note of those that were accepted."""
     async with auditor.access.transaction() as tx:
-        found = await service.list_findings(tx, run["site_id"], limit=10_000)
+        found = (await service.list_findings(tx, run.site_id, limit=10_000)).data
     return {
-        (one["check_id"], one["url"].removeprefix(auditor.base)): (one["state"], one["note"])
+        (one.check_id, one.url.removeprefix(auditor.base)): (one.state, one.note)
         for one in found
-        if one["check_id"] not in ("slow_first_byte", "status_server_error", "fetch_failed")
+        if one.check_id not in ("slow_first_byte", "status_server_error", "fetch_failed")
     }
 
 
-async def accepted(auditor: Auditor, run: dict[str, Any]) -> None:
+async def accepted(auditor: Auditor, run: Audit) -> None:
     async with auditor.access.transaction() as tx:
-        for one in await service.list_findings(tx, run["site_id"], limit=10_000):
-            if one["check_id"] == "title_short":
-                await service.accept(tx, one["finding_id"], note="by design", until=None)
+        for one in (await service.list_findings(tx, run.site_id, limit=10_000)).data:
+            if one.check_id == "title_short":
+                await service.accept(tx, one.finding_id, note="by design", until=None)
 
 
 @pytest.mark.parametrize("status", UNREAD)
@@ -65,12 +66,12 @@ async def test_a_site_that_cannot_be_read_fails_the_run_and_changes_no_finding(a
         assert ("accepted", "by design") in before.values()
         pages = down(made, [*made.pages, "/gone", "/robots.txt", "/sitemap.xml"], status)
         run = await auditor.run()
-        assert (run["state"], run["score"]) == ("failed", None)
-        assert run["reason"].startswith(f"the site could not be reached: {auditor.base}/")
+        assert (run.state, run.score) == ("failed", None)
+        assert str(run.reason).startswith(f"the site could not be reached: {auditor.base}/")
         assert await states(auditor, first) == before
         made.pages = pages
         again = await auditor.run()
-        assert again["state"] == "succeeded"
+        assert again.state == "succeeded"
         assert await states(auditor, first) == before, "nothing was fixed, and nothing came back"
 
 
@@ -81,8 +82,8 @@ async def test_a_site_that_nobody_serves_fails_the_run(auditing: Opened) -> None
         auditor.base = "http://nobody.invalid"
         unknown = await auditor.run()
     for run, base in ((refused, "http://127.0.0.1:9/"), (unknown, "http://nobody.invalid/")):
-        assert (run["state"], run["score"], run["report"]) == ("failed", None, None)
-        assert run["reason"].startswith(f"the site could not be reached: {base}: ")
+        assert (run.state, run.score, run.report) == ("failed", None, None)
+        assert str(run.reason).startswith(f"the site could not be reached: {base}: ")
 
 
 @pytest.mark.parametrize("status", UNREAD)
@@ -97,7 +98,7 @@ async def test_where_half_of_the_pages_cannot_be_read_the_others_alone_say_somet
         made.pages["/c"] = document("A title that no other page has, and many words")
         run = await auditor.run()
         found = await auditor.found(run)
-        assert (run["state"], run["report"]["unread"]) == ("succeeded", 4), "/old leads to /a"
+        assert (run.state, report_of(run)["unread"]) == ("succeeded", 4), "/old leads to /a"
         fixed = {("thin", "/c"), ("title_duplicate", "/c")}
         expected = {one: ("fixed", note) if one in fixed else (state, note) for one, (state, note) in before.items()}
         assert {one: told for one, told in (await states(auditor, first)).items() if one in before} == expected
@@ -134,7 +135,7 @@ async def test_pages_that_robots_txt_closes_are_unknown(auditing: Opened) -> Non
         run = await auditor.run()
         assert b"/b" not in {head.split(b" ")[1] for head in made.asked[asked:]}
         after = await states(auditor, run)
-    assert (run["state"], run["urls"]["blocked"]) == ("succeeded", 1)
+    assert (run.state, run.urls["blocked"]) == ("succeeded", 1)
     closed = {one for one in before if one[1] in ("/b", "/deep")}
     assert len(closed) > 4
     assert {one: after[one] for one in closed} == dict.fromkeys(closed, ("new", None))
@@ -146,8 +147,8 @@ async def test_a_robots_txt_that_cannot_be_read_closes_the_site(auditing: Opened
         before = await states(auditor, first := await auditor.run())
         made.pages["/robots.txt"] = answer
         run = await auditor.run()
-        assert run["state"] == "failed"
-        assert "/robots.txt cannot be read" in run["reason"]
+        assert run.state == "failed"
+        assert "/robots.txt cannot be read" in str(run.reason)
         assert await states(auditor, first) == before
 
 
@@ -159,7 +160,7 @@ async def test_pages_of_a_sitemap_that_cannot_be_read_are_unknown(auditing: Open
         before = await states(auditor, first)
         made.pages["/sitemap.xml"] = DOWN
         run = await auditor.run()
-        assert run["state"] == "succeeded"
+        assert run.state == "succeeded"
         after = await states(auditor, run)
         assert after[("title_short", "/alone")] == before[("title_short", "/alone")] == ("new", None)
         del made.pages["/sitemap.xml"]
@@ -178,7 +179,7 @@ async def test_a_run_says_nothing_of_pages_that_it_was_not_to_look_at(
         if options.get("only"):
             options = {"only": [f"{auditor.base}/c"]}
         run = await auditor.run(**options)
-        assert run["state"] == "succeeded"
+        assert run.state == "succeeded"
         assert await auditor.findings(run, "fixed") == set()
 
 
@@ -186,12 +187,12 @@ async def test_a_run_that_failed_goes_on_when_its_site_is_back(auditing: Opened)
     async with auditing(made := site()) as auditor:
         pages = down(made, made.pages)
         run = await auditor.run()
-        assert run["state"] == "failed"
+        assert run.state == "failed"
         made.pages = pages
         async with auditor.access.transaction() as tx:
-            await start_run.resume(tx, run["run_id"])
-        ended = await auditor.ended(run["run_id"])
-        assert (ended["state"], ended["pages"]) == ("succeeded", 5)
+            await start_run.resume(tx, run.run_id)
+        ended = await auditor.ended(run.run_id)
+        assert (ended.state, ended.pages) == ("succeeded", 5)
         assert only(await auditor.found(ended), "status_server_error", "fetch_failed") == set()
 
 

@@ -18,7 +18,7 @@ from leasehold_packs.audits.recipe import checks
 from tests.cell import Cell
 from tests.fetch.world import Site
 from tests.http.conftest import PEPPER, bearer, settings_of
-from tests.packs.audits.test_runs import Opened, auditing, document
+from tests.packs.audits.test_runs import Opened, auditing, document, report_of
 
 __all__ = ["auditing"]
 
@@ -46,13 +46,13 @@ async def test_audits_are_listed_shown_with_their_arithmetic_and_compared(cell: 
         site.pages["/a"] = document("A page with a title of its own", "/")
         second = await auditor.run()
         listed = (await client.get("/audits")).text
-        assert f"/audits/{first['run_id']}" in listed
+        assert f"/audits/{first.run_id}" in listed
         assert auditor.base in listed
-        shown = (await client.get(f"/audits/{first['run_id']}")).text
-        assert first["report"]["arithmetic"] in shown
-        assert f"{first['score']:.2f}" in shown
+        shown = (await client.get(f"/audits/{first.run_id}")).text
+        assert report_of(first)["arithmetic"] in shown
+        assert f"{first.score:.2f}" in shown
         assert f"{auditor.base}/a" in shown
-        compared = await client.get(f"/audits/{second['run_id']}/compare", params={"before": str(first["run_id"])})
+        compared = await client.get(f"/audits/{second.run_id}/compare", params={"before": str(first.run_id)})
         assert compared.status_code == 200
         assert "Fixed" in compared.text
         assert f"{auditor.base}/a" in compared.text
@@ -67,7 +67,7 @@ async def test_a_fault_is_followed_from_the_site_to_the_page_that_has_it(cell: C
     site = Site({"/": document("Start", "/a", "/gone"), "/a": document("", "/")})
     async with auditing(site) as auditor, visiting(cell) as client:
         run = await auditor.run()
-        at = f"/audits/{run['run_id']}"
+        at = f"/audits/{run.run_id}"
         shown = (await client.get(at)).text
         assert "all pages are read" in shown, "what happened is told"
         assert f"{at}/checks/title_missing" in shown
@@ -83,15 +83,15 @@ async def test_a_fault_is_followed_from_the_site_to_the_page_that_has_it(cell: C
         assert (await client.get(f"{at}/page", params={"url": "http://nowhere.example/"})).status_code == 404
         report = await client.get(f"{at}/report")
         assert "<script" not in report.text
-        assert run["report"]["arithmetic"] in report.text
+        assert report_of(run)["arithmetic"] in report.text
 
-        mine = f"/audits/sites/{run['site_id']}"
+        mine = f"/audits/sites/{run.site_id}"
         async with auditor.access.transaction() as tx:
-            findings = await service.list_findings(tx, run["site_id"])
-        one = next(one for one in findings if one["check_id"] == "title_missing")
-        assert str(one["finding_id"]) in (await client.get(mine)).text
-        said = {"note": "by design", "site_id": str(run["site_id"])}
-        assert (await client.post(f"/audits/findings/{one['finding_id']}", data=said)).status_code == 303
+            findings = (await service.list_findings(tx, run.site_id)).data
+        one = next(one for one in findings if one.check_id == "title_missing")
+        assert str(one.finding_id) in (await client.get(mine)).text
+        said = {"note": "by design", "site_id": str(run.site_id)}
+        assert (await client.post(f"/audits/findings/{one.finding_id}", data=said)).status_code == 303
         assert "by design" in (await client.get(mine, params={"state": "accepted"})).text
         again = await client.post(f"{at}/reevaluate")
         await auditor.ended(UUID(again.headers["location"].rpartition("/")[2]))

@@ -13,6 +13,7 @@ from leasehold.program.client import Backend
 from leasehold.settings import Settings
 from leasehold_packs.audits import feature, service, start_run
 from leasehold_packs.audits.model import Options
+from leasehold_packs.audits.model_results import Audit
 from leasehold_packs.audits.start_run import QUEUE
 from tests.cell import Cell
 from tests.cli.program import Said, leasehold, started
@@ -42,28 +43,27 @@ class Office:
 
     async def ask(self, path: str) -> Any:
         async with self.access.transaction() as tx:
-            tenant = self.access.tenant_id
             options = Options(max_pages=MANY + 10)
-            return await start_run.ask(tx, tenant, self.base + path, options, force=True)
+            return await start_run.request_run(tx, self.base + path, options, force=True)
 
-    async def state(self, run_id: Any) -> dict[str, Any]:
+    async def state(self, run_id: Any) -> Audit:
         async with self.access.transaction() as tx:
             return await service.get_run(tx, run_id)
 
     async def findings(self, run: dict[str, Any]) -> dict[tuple[str, str], tuple[str, str | None]]:
         async with self.access.transaction() as tx:
-            found = await service.list_findings(tx, run["site_id"], limit=10_000)
+            found = (await service.list_findings(tx, run["site_id"], limit=10_000)).data
         return {
-            (one["check_id"], one["url"].removeprefix(self.base)): (one["state"], one["note"])
+            (one.check_id, one.url.removeprefix(self.base)): (one.state, one.note)
             for one in found
-            if one["check_id"] != "slow_first_byte"
+            if one.check_id != "slow_first_byte"
         }
 
     async def accept(self, run: dict[str, Any], check: str) -> None:
         async with self.access.transaction() as tx:
-            for one in await service.list_findings(tx, run["site_id"], limit=10_000):
-                if one["check_id"] == check:
-                    await service.accept(tx, one["finding_id"], note="by design", until=None)
+            for one in (await service.list_findings(tx, run["site_id"], limit=10_000)).data:
+                if one.check_id == check:
+                    await service.accept(tx, one.finding_id, note="by design", until=None)
 
 
 @asynccontextmanager
@@ -160,7 +160,7 @@ async def test_a_large_audit_leaves_its_turns_to_a_small_one(cell: Cell) -> None
         await our.run()
 
         async def known() -> bool:
-            return int(sum((await our.state(large.run_id))["urls"].values())) > MANY
+            return sum((await our.state(large.run_id)).urls.values()) > MANY
 
         large = await our.ask("/many/")
         await eventually(known, what="all pages of the large audit")
@@ -168,11 +168,11 @@ async def test_a_large_audit_leaves_its_turns_to_a_small_one(cell: Cell) -> None
         small = await our.ask("/")
 
         async def over() -> bool:
-            return str((await our.state(small.run_id))["state"]) != "running"
+            return (await our.state(small.run_id)).state != "running"
 
         await eventually(over, what="the end of the small audit", seconds=600)
         between = sum(b" /many/" in head for head in site.asked[before:])
         now = await our.state(large.run_id)
     print(f"{between} of {MANY} pages of the large audit were read before the small one had ended")
-    assert now["state"] == "running"
+    assert now.state == "running"
     assert between < MANY / 5

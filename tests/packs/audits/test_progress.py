@@ -16,12 +16,13 @@ from leasehold.http.app import create_app, open_services
 from leasehold.plugins.discovery import InstalledFeature
 from leasehold_packs.audits import feature, routes, service, start_run
 from leasehold_packs.audits.checks import content
+from leasehold_packs.audits.model_results import Audit, Change
 from tests.cell import Cell
 from tests.features.webhooks.hooks import Hooks, Receiver, settings_for
 from tests.fetch.world import Site, page, serving
 from tests.http.conftest import bearer, make_key, settings_of
 from tests.packs.audits.held import Held
-from tests.packs.audits.test_runs import Auditor, Opened, auditing, document, only
+from tests.packs.audits.test_runs import Auditor, Opened, auditing, document, only, report_of
 from tests.waiting import eventually
 
 __all__ = ["auditing"]
@@ -89,8 +90,8 @@ async def test_an_audit_is_told_as_it_goes_and_goes_on_where_a_reader_was(
         assert [one["id"] for one in whole[: len(whole) // 2 + 1] + rest] == [one["id"] for one in whole]
         assert [one["event"] for one in await told(api, asked.run_id, after="99999")] == ["reset", "state", "end"]
         assert await told(api, asked.run_id, after=str(numbers[-1])) == messages[-1:]
-        seen = await api.get(f"/v1/audits/{asked.run_id}/events", headers={"Last-Event-ID": messages[-1]["id"]})
-        assert seen.status_code == 204
+        crawled = await api.get(f"/v1/audits/{asked.run_id}/events", headers={"Last-Event-ID": messages[-1]["id"]})
+        assert crawled.status_code == 204
 
 
 async def test_a_stopped_audit_goes_on_and_reads_no_page_twice(auditing: Opened, api: httpx.AsyncClient) -> None:
@@ -111,7 +112,7 @@ async def test_a_stopped_audit_goes_on_and_reads_no_page_twice(auditing: Opened,
         site.go.set()
         assert good(await api.post(f"{at}/resume"))["state"] == "running"
         ended = await auditor.ended(run_id)
-        assert (ended["state"], ended["pages"], ended["urls"]) == ("succeeded", 13, {"fetched": 13})
+        assert (ended.state, ended.pages, ended.urls) == ("succeeded", 13, {"fetched": 13})
         assert {name: site.times(name) for name in names[:6]} == read, "what was read is not read again"
         refused = await api.post(f"{at}/resume")
         assert (refused.status_code, "only one that was stopped" in refused.text) == (409, True)
@@ -125,25 +126,25 @@ async def test_kept_pages_are_judged_by_another_recipe_without_a_request(
     site = Site({"/": document("A start with a fine title", "/a", "/gone"), "/a": document("A page of fifteen")})
     async with auditing(site) as auditor:
         first = await auditor.run()
-        at = f"/v1/audits/{first['run_id']}"
+        at = f"/v1/audits/{first.run_id}"
         same = await auditor.ended(_id(good(await api.post(f"{at}/reevaluate", json={}))))
-        assert same["report"]["changed"]["checks"] == {}
-        assert (same["score"], same["pages"], same["report"]["links"]) == (
-            first["score"],
-            first["pages"],
-            first["report"]["links"],
+        assert changes_of(same) == {}
+        assert (same.score, same.pages, report_of(same)["links"]) == (
+            first.score,
+            first.pages,
+            report_of(first)["links"],
         )
         requests_before = len(site.asked)
         monkeypatch.setattr(content, "TITLE", (5, 20))
         other = await auditor.ended(_id(good(await api.post(f"{at}/reevaluate", json={}))))
         assert len(site.asked) == requests_before
-        assert other["report"]["changed"]["checks"] == {
+        assert changes_of(other) == {
             "title_long": {"new": 1, "gone": 0}, "title_short": {"new": 0, "gone": 1},
         }  # fmt: skip
         assert await auditor.findings(first, "new") >= {("title_short", "/a")}, "only looked at"
         settled = await auditor.ended(_id(good(await api.post(f"{at}/reevaluate", json={"settle": True}))))
         assert await auditor.findings(settled, "fixed") == {("title_short", "/a")}
-        diff = good(await api.get(f"{at}/diff/{other['run_id']}"))
+        diff = good(await api.get(f"{at}/diff/{other.run_id}"))
         assert [one["check_id"] for one in diff["new"]] == ["title_long"]
 
 
@@ -161,19 +162,19 @@ async def test_audits_begin_by_the_clock_and_what_got_worse_is_delivered(
             await hooks.add(receiver, "audits.*")
             first = await auditor.run()
             put = {"cron": "0 6 * * 1", "options": {"max_pages": 50}}
-            made = good(await api.put(f"/v1/audits/sites/{first['site_id']}/schedule", json=put))
-            assert made["schedule"] == f"audits.site.{first['site_id']}"
+            made = good(await api.put(f"/v1/audits/sites/{first.site_id}/schedule", json=put))
+            assert made["schedule"] == f"audits.site.{first.site_id}"
             assert made["next_at"]
             del site.pages["/a"]
             await cell.pass_time(8 * 86400)
-            second = await _second(auditor, first)
-            assert second["options"]["max_pages"] == 50
+            second = await _second(auditor)
+            assert second.options["max_pages"] == 50
             await hooks.settled(hurry=True)
-            removed = await api.delete(f"/v1/audits/sites/{first['site_id']}/schedule")
+            removed = await api.delete(f"/v1/audits/sites/{first.site_id}/schedule")
             assert removed.status_code == 204
             assert await auditor.access.client.schedules.list() == []
-    sent = {event["type"]: event["data"] for event in receiver.events if event["data"].get("score") != first["score"]}
-    assert sent["audits.score_fell"] == {"score": second["score"], "score_before": first["score"]}
+    sent = {event["type"]: event["data"] for event in receiver.events if event["data"].get("score") != first.score}
+    assert sent["audits.score_fell"] == {"score": second.score, "score_before": first.score}
     assert sent["audits.new_critical"]["findings"] == [{"check_id": "status_client_error", "url": f"{auditor.base}/a"}]
 
 
@@ -195,8 +196,8 @@ async def test_links_to_other_sites_are_asked_for_once_and_never_followed(auditi
             assert only(await auditor.found(again), "link_broken_outside") == found, "what was found holds for a day"
             assert len(other.asked) == 4
             async with auditor.access.transaction() as tx:
-                about = await service.get_url(tx, run["run_id"], f"{auditor.base}/a")
-            assert [(one["url"], one["status"]) for one in about["links_outside"]] == [
+                about = await service.get_url(tx, run.run_id, f"{auditor.base}/a")
+            assert [(one.url, one.status) for one in about.links_outside] == [
                 (f"{base}/there", 200), (f"{base}/gone", 404), (f"{base}/there", 200),
             ]  # fmt: skip
 
@@ -211,7 +212,7 @@ async def test_a_staging_site_gets_its_credentials_and_a_sitemap_can_be_all_ther
             f"<urlset xmlns='http://www.sitemaps.org/schemas/sitemap/0.9'>{listed}</urlset>".encode()
         )
         run = await auditor.run(sitemap=f"{auditor.base}/only.xml", secret="staging")
-        assert run["urls"] == {"fetched": 1}
+        assert run.urls == {"fetched": 1}
         wanted = b"authorization: basic " + b64encode(b"user:geheim").lower()
         asked = {head.split(b" ")[1]: wanted in head.lower() for head in site.asked}
         assert (asked[b"/only.xml"], asked[b"/a"]) == (True, True)
@@ -225,33 +226,39 @@ async def test_time_and_bytes_end_a_crawl_which_is_judged_as_far_as_it_came(audi
     site = Held({"/": document("Start", "/0"), **{p: _sized(b) for p, b in chain.items()}}, "/slow")
     async with auditing(site, lease_seconds=1e8) as auditor:
         heavy = await auditor.run(max_megabytes=2)
-        assert heavy["state"] == "succeeded"
-        assert (heavy["pages"], heavy["urls"]["left"]) == (3, 1)
+        assert heavy.state == "succeeded"
+        assert (heavy.pages, heavy.urls["left"]) == (3, 1)
         site.pages = {"/": document("Start", "/slow"), "/slow": document("Slow", "/late"), "/late": document("Late")}
         asked = await auditor.ask(max_minutes=1)
         await eventually(lambda: _is(site.times("/slow") == 1), what="the slow page")
         await cell.pass_time(120)
         site.go.set()
         late = await auditor.ended(asked.run_id)
-        assert (late["state"], late["pages"], late["urls"]) == ("succeeded", 2, {"fetched": 2, "left": 1})
+        assert (late.state, late.pages, late.urls) == ("succeeded", 2, {"fetched": 2, "left": 1})
         async with auditor.access.transaction() as tx:
             with pytest.raises(Conflict, match="is succeeded"):
                 await start_run.resume(tx, asked.run_id)
             events = await service.list_events(tx, asked.run_id, after=0)
-        assert [event["message"] for event in events if event["type"] == "warning"] == [
-            "the 1 minutes of the audit are over"
-        ]
+        assert [event.message for event in events if event.type == "warning"] == ["the 1 minutes of the audit are over"]
 
 
-async def _second(auditor: Auditor, first: dict[str, Any]) -> dict[str, Any]:
-    async def look() -> dict[str, Any]:
+def changes_of(run: Audit) -> dict[str, Change]:
+    changed = report_of(run)["changed"]
+    assert changed
+    return changed["checks"]
+
+
+async def _second(auditor: Auditor) -> Audit:
+    async def look() -> Audit | None:
         async with auditor.access.transaction() as tx:
             runs = await service.list_runs(tx)
-            if len(runs) < 2 or runs[0]["state"] == "running":
-                return {}
-            return await service.get_run(tx, runs[0]["run_id"])
+            if len(runs) < 2 or runs[0].state == "running":
+                return None
+            return await service.get_run(tx, runs[0].run_id)
 
-    return await eventually(look, what="an audit by the clock")
+    second = await eventually(look, what="an audit by the clock")
+    assert second
+    return second
 
 
 def _sized(whole: bytes) -> bytes:

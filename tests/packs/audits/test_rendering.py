@@ -55,9 +55,9 @@ async def test_what_a_script_shows_is_seen_and_its_links_are_followed(auditing: 
     )
     async with auditing(site) as auditor:
         plain = await auditor.run()
-        assert (plain["pages"], ("h1_missing", "/") in await auditor.found(plain)) == (1, True)
+        assert (plain.pages, ("h1_missing", "/") in await auditor.found(plain)) == (1, True)
         run = await auditor.run(render=True)
-        assert (run["state"], run["pages"]) == ("succeeded", 2)
+        assert (run.state, run.pages) == ("succeeded", 2)
         assert ("h1_missing", "/") not in await auditor.found(run)
 
 
@@ -105,7 +105,7 @@ async def test_a_page_in_a_browser_reaches_no_address_that_a_fetch_would_not(
         async with auditing(site) as auditor:
             run = await auditor.run(render=True, max_pages=1)
             async with auditor.access.transaction() as tx:
-                [row] = await tx.fetch("select body from leasehold_audits.url where run_id = $1", run["run_id"])
+                [row] = await tx.fetch("select body from leasehold_audits.url where run_id = $1", run.run_id)
                 shown = await _kept(api_db, auditor.access.tenant_id, row["body"])
         assert inner.connections == []
         told = ["metadata", "inner", "name", "redirect", "post", "socket"]
@@ -137,7 +137,7 @@ async def test_a_worker_without_a_browser_says_what_to_install(
     async with auditing(Site({"/": document("Start")})) as auditor:
         run = await auditor.run(render=True)
     rendering.chromium.cache_clear()
-    assert (run["state"], run["reason"]) == (
+    assert (run.state, run.reason) == (
         "failed",
         "rendering needs Chromium, which is not installed: apt-get install chromium",
     )

@@ -1,7 +1,7 @@
 """Whole audits: a real worker, and a server on loopback."""
 
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import replace
 from typing import Any
 from uuid import UUID
@@ -18,8 +18,9 @@ from leasehold.program.client import Backend
 from leasehold.settings import Settings
 from leasehold_packs.audits import feature, report, service, start_run
 from leasehold_packs.audits.model import Options
+from leasehold_packs.audits.model_results import Audit, Report
 from leasehold_packs.audits.run import RUNS
-from leasehold_packs.audits.start_run import Asked
+from leasehold_packs.audits.start_run import RequestedRun
 from tests.cell import Cell
 from tests.corpora.data import needs_corpora
 from tests.features.webhooks.hooks import KEY
@@ -45,33 +46,35 @@ class Auditor:
         self.access, self.port = access, port
         self.base = f"http://127.0.0.1:{port}"
 
-    async def ask(self, path: str = "/", *, force: bool = True, **options: Any) -> Asked:
+    async def ask(self, path: str = "/", *, force: bool = True, **options: Any) -> RequestedRun:
         async with self.access.transaction() as tx:
-            return await start_run.ask(tx, self.access.tenant_id, self.base + path, Options(**options), force=force)
+            return await start_run.request_run(tx, self.base + path, Options(**options), force=force)
 
-    async def run(self, path: str = "/", **options: Any) -> dict[str, Any]:
+    async def run(self, path: str = "/", **options: Any) -> Audit:
         return await self.ended((await self.ask(path, **options)).run_id)
 
-    async def ended(self, run_id: UUID) -> dict[str, Any]:
-        async def look() -> dict[str, Any]:
+    async def ended(self, run_id: UUID) -> Audit:
+        async def look() -> Audit | None:
             async with self.access.transaction() as tx:
                 run = await service.get_run(tx, run_id)
-            return {} if run["state"] == "running" else run
+            return None if run.is_running else run
 
-        return await eventually(look, what="the end of the run", seconds=300)
+        ended = await eventually(look, what="the end of the run", seconds=300)
+        assert ended
+        return ended
 
-    async def found(self, run: dict[str, Any]) -> set[tuple[str, str]]:
+    async def found(self, run: Audit) -> set[tuple[str, str]]:
         async with self.access.transaction() as tx:
-            issues = await service.list_issues(tx, run["run_id"])
-        return {(issue["check_id"], issue["url"].removeprefix(self.base)) for issue in issues}
+            issues = (await service.list_issues(tx, run.run_id)).data
+        return {(issue.check_id, issue.url.removeprefix(self.base)) for issue in issues}
 
-    async def findings(self, run: dict[str, Any], *states: str) -> set[tuple[str, str]]:
+    async def findings(self, run: Audit, *states: str) -> set[tuple[str, str]]:
         async with self.access.transaction() as tx:
-            found = await service.list_findings(tx, run["site_id"])
-        return {(one["check_id"], one["url"].removeprefix(self.base)) for one in found if one["state"] in states}
+            found = (await service.list_findings(tx, run.site_id)).data
+        return {(one.check_id, one.url.removeprefix(self.base)) for one in found if one.state in states}
 
 
-Opened = Callable[..., Any]
+Opened = Callable[..., AbstractAsyncContextManager[Auditor]]
 
 
 @pytest.fixture
@@ -94,6 +97,11 @@ async def auditing(cell: Cell, api_db: Database) -> Opened:
                 yield Auditor(Access(Backend(Settings(secret_keys=KEY), api_db), cell.tenant_a, "test"), port)
 
     return opened
+
+
+def report_of(run: Audit) -> Report:
+    assert run.report, run.reason
+    return run.report
 
 
 def only(found: set[tuple[str, str]], *checks: str) -> set[tuple[str, str]]:
@@ -122,8 +130,8 @@ async def test_pages_are_found_by_links_and_sitemaps_each_once(auditing: Opened)
         site.pages["/alone"] = document("Alone")
         run = await auditor.run()
         found = await auditor.found(run)
-    assert (run["state"], run["pages"], run["urls"]) == ("succeeded", 4, {"fetched": 4, "blocked": 1})
-    assert run["report"]["depth"] == 1
+    assert (run.state, run.pages, run.urls) == ("succeeded", 4, {"fetched": 4, "blocked": 1})
+    assert report_of(run)["depth"] == 1
     assert only(found, "orphan", "robots_blocked", "sitemap_blocked", "fragment_broken") == {
         ("orphan", "/alone"), ("robots_blocked", "/secret"), ("sitemap_blocked", "/secret"), ("fragment_broken", "/"),
     }  # fmt: skip
@@ -186,22 +194,22 @@ async def test_findings_are_new_then_fixed_then_regressed_and_can_be_accepted(au
         broken = await auditor.run()
         assert await auditor.findings(broken, "new", "fixed", "regressed") == {("title_short", "/a")}
         async with auditor.access.transaction() as tx:
-            compared = await service.compare(tx, again["run_id"], broken["run_id"])
-            assert ([one["check_id"] for one in compared["new"]], compared["fixed"]) == (["title_short"], [])
+            compared = await service.compare(tx, again.run_id, broken.run_id)
+            assert ([one.check_id for one in compared.new], compared.fixed) == (["title_short"], [])
         site.pages["/a"] = good
         assert await auditor.findings(await auditor.run(), "fixed") == {("title_short", "/a")}
         site.pages["/a"] = document("Short")
         assert await auditor.findings(await auditor.run(), "regressed") == {("title_short", "/a")}
         async with auditor.access.transaction() as tx:
-            [one] = [one for one in await service.list_findings(tx, first["site_id"]) if one["state"] == "regressed"]
-            await service.accept(tx, one["finding_id"], note="by design", until=None)
+            [one] = [one for one in (await service.list_findings(tx, first.site_id)).data if one.state == "regressed"]
+            await service.accept(tx, one.finding_id, note="by design", until=None)
         assert await auditor.findings(await auditor.run(), "accepted") == {("title_short", "/a")}
 
 
 async def test_the_same_request_is_the_same_run_unless_it_is_forced(auditing: Opened) -> None:
     async with auditing(Site({"/": document("Start")})) as auditor:
         first = await auditor.ask(force=False)
-        assert await auditor.ask(force=False) == Asked(first.run_id, created=False)
+        assert await auditor.ask(force=False) == RequestedRun(first.run_id, created=False)
         assert (await auditor.ask(force=False, max_pages=7)).run_id != first.run_id
         await auditor.ended(first.run_id)
         assert (await auditor.ask(force=False)).run_id == first.run_id, "it has just ended"
@@ -210,7 +218,7 @@ async def test_the_same_request_is_the_same_run_unless_it_is_forced(auditing: Op
             await auditor.ask("/a", include=["/b*"])
         with pytest.raises(BadInput, match="whole http"):
             async with auditor.access.transaction() as tx:
-                await start_run.ask(tx, auditor.access.tenant_id, "ftp://site.example/", Options())
+                await start_run.request_run(tx, "ftp://site.example/", Options())
 
 
 async def test_limits_and_patterns_bound_a_crawl(auditing: Opened) -> None:
@@ -218,13 +226,13 @@ async def test_limits_and_patterns_bound_a_crawl(auditing: Opened) -> None:
     many.pages |= {f"/p/{n}": document(f"Page {n}", f"/p/{n}/more") for n in range(30)} | {"/x/1": document("X")}
     async with auditing(many) as auditor:
         few = await auditor.run(max_pages=5, exclude=["/x/*"])
-        assert (few["pages"], few["urls"]["left"]) == (5, 30)
+        assert (few.pages, few.urls["left"]) == (5, 30)
         shallow = await auditor.run(max_depth=1, exclude=["/x/*"])
-        assert shallow["pages"] == 31
-        assert shallow["urls"]["left"] == 30
+        assert shallow.pages == 31
+        assert shallow.urls["left"] == 30
         assert await auditor.findings(few, "fixed") == set(), "what was not seen is not fixed"
         listed = await auditor.run(only=[f"{auditor.base}/p/1", f"{auditor.base}/p/2"])
-        assert listed["pages"] == 2
+        assert listed.pages == 2
 
 
 async def test_a_canceled_audit_stops_and_stays_so(auditing: Opened) -> None:
@@ -232,7 +240,7 @@ async def test_a_canceled_audit_stops_and_stays_so(auditing: Opened) -> None:
         asked = await auditor.ask()
         await RUNS.cancel(auditor.access, asked.run_id)
         ended = await auditor.ended(asked.run_id)
-        assert (ended["state"], ended["reason"]) == ("canceled", "canceled")
+        assert (ended.state, ended.reason) == ("canceled", "canceled")
         with pytest.raises(Conflict, match="canceled already"):
             await RUNS.cancel(auditor.access, asked.run_id)
 
@@ -242,22 +250,22 @@ async def test_another_tenant_sees_nothing_of_it(auditing: Opened, cell: Cell, a
         run = await auditor.run()
     other = Access(Backend(Settings(), api_db), cell.tenant_b, "test")
     async with other.transaction() as tx:
-        assert await service.list_runs(tx) == await service.list_sites(tx) == []
-        assert await service.list_findings(tx, run["site_id"]) == []
+        assert (await service.list_runs(tx), await service.list_sites(tx)) == ([], [])
+        assert (await service.list_findings(tx, run.site_id)).data == []
         with pytest.raises(NotFound):
-            await service.get_run(tx, run["run_id"])
+            await service.get_run(tx, run.run_id)
 
 
 async def test_a_report_reads_without_scripts_and_a_table_without_formulas(auditing: Opened) -> None:
     async with auditing(Site({"/": document("<b>=1+1</b>", "/gone")})) as auditor:
         run = await auditor.run()
         async with auditor.access.transaction() as tx:
-            issues = await service.list_issues(tx, run["run_id"])
-            sample = await service.sample_issues(tx, run["run_id"], each=1)
+            issues = (await service.list_issues(tx, run.run_id)).data
+            sample = await service.sample_issues(tx, run.run_id, each=1)
     html = report.as_html(run, auditor.base, sample)
     assert "<script" not in html
-    assert run["report"]["arithmetic"] in html
-    table = report.as_csv([*issues, issues[0] | {"url": "=cmd()", "state": None}], left_out=3)
+    assert report_of(run)["arithmetic"] in html
+    table = report.as_csv([*issues, replace(issues[0], url="=cmd()", state=None)], left_out=3)
     assert "'=cmd(),," in table, "and an empty cell is empty"
     assert table.endswith(",,3 more issues are left out,,,\r\n")
 

@@ -4,10 +4,11 @@ import json
 from typing import Any
 
 from leasehold_packs.audits import service
+from leasehold_packs.audits.model_results import AuditSummary, Part
 from tests.cell import Cell
 from tests.fetch.world import Site, moved, page
 from tests.packs.audits.test_pages import visiting
-from tests.packs.audits.test_runs import HTML, Auditor, Opened, auditing, document
+from tests.packs.audits.test_runs import HTML, Auditor, Opened, auditing, document, report_of
 from tests.packs.kept import KEPT_BY_THE_ENGINE
 
 __all__ = ["auditing"]
@@ -21,34 +22,34 @@ async def test_a_list_says_where_it_goes_on_until_all_of_it_was_seen(auditing: O
     site.pages["/"] = document("Start", *site.pages)
     async with auditing(site) as auditor:
         run = await auditor.run()
-        every = sum(run["report"]["checks"].values())
+        every = sum(report_of(run)["checks"].values())
         for name, asked, expected in (
-            ("list_issues", run["run_id"], every),
-            ("list_issues", run["run_id"], run["report"]["checks"]["title_short"]),
-            ("list_urls", run["run_id"], 14),
-            ("list_findings", run["site_id"], every),
+            ("list_issues", run.run_id, every),
+            ("list_issues", run.run_id, report_of(run)["checks"]["title_short"]),
+            ("list_urls", run.run_id, 14),
+            ("list_findings", run.site_id, every),
         ):
-            filters = {"check": "title_short"} if expected == run["report"]["checks"]["title_short"] else {}
-            whole = await part(auditor, name, asked, limit=10_000, **filters)
-            seen: list[Any] = []
+            filters = {"check": "title_short"} if expected == report_of(run)["checks"]["title_short"] else {}
+            whole = (await part(auditor, name, asked, limit=10_000, **filters)).data
+            crawled: list[Any] = []
             cursor: str | None = None
             while True:
                 some = await part(auditor, name, asked, limit=5, cursor=cursor, **filters)
-                assert len(some) == 5 or some.next_cursor is None
-                seen += some
+                assert len(some.data) == 5 or some.next_cursor is None
+                crawled += some.data
                 if (cursor := some.next_cursor) is None:
                     break
-            assert seen == whole
+            assert crawled == whole
             assert len(whole) == expected
         async with auditor.access.transaction() as tx:
-            sample = await service.sample_issues(tx, run["run_id"], each=2)
-    assert {one["check_id"]: one["pages"] for one in sample} == run["report"]["checks"]
-    assert max(len(one["issues"]) for one in sample) == 2
+            sample = await service.sample_issues(tx, run.run_id, each=2)
+    assert {one.check_id: one.pages for one in sample} == report_of(run)["checks"]
+    assert max(len(one.issues) for one in sample) == 2
 
 
-async def part(auditor: Auditor, name: str, *asked: Any, **given: Any) -> service.Part:
+async def part(auditor: Auditor, name: str, *asked: Any, **given: Any) -> Part[Any]:
     async with auditor.access.transaction() as tx:
-        found: service.Part = await getattr(service, name)(tx, *asked, **given)
+        found: Part[Any] = await getattr(service, name)(tx, *asked, **given)
         return found
 
 
@@ -71,21 +72,21 @@ async def test_no_secret_of_an_address_is_shown_anywhere(cell: Cell, auditing: O
         start = f"/?access_token={KEY}"
         site.pages[start] = site.pages["/"]
         begun = await client.post("/audits", data={"url": auditor.base + start})
-        [first] = [one for one in await part_of_runs(auditor) if begun.headers["location"].endswith(str(one["run_id"]))]
-        run = await auditor.ended(first["run_id"])
-        assert run["state"] == "succeeded"
+        [first] = [one for one in await part_of_runs(auditor) if begun.headers["location"].endswith(str(one.run_id))]
+        run = await auditor.ended(first.run_id)
+        assert run.state == "succeeded"
         after = await auditor.run(start)
-        at, api = f"/audits/{run['run_id']}", f"/v1/audits/{run['run_id']}"
-        keys = [one["key"] for one in await part(auditor, "list_urls", run["run_id"], limit=100)]
-        checks = run["report"]["checks"]
+        at, api = f"/audits/{run.run_id}", f"/v1/audits/{run.run_id}"
+        keys = [one.key for one in (await part(auditor, "list_urls", run.run_id, limit=100)).data]
+        checks = report_of(run)["checks"]
         asked = [
-            "/audits", at, f"{at}/report", f"/audits/sites/{run['site_id']}",
-            f"/audits/{after['run_id']}/compare?before={run['run_id']}",
+            "/audits", at, f"{at}/report", f"/audits/sites/{run.site_id}",
+            f"/audits/{after.run_id}/compare?before={run.run_id}",
             *(f"{at}/checks/{name}" for name in checks), *(f"{at}/page?key={key}" for key in keys),
-            "/v1/audits", "/v1/audits/sites", f"/v1/audits/sites/{run['site_id']}/findings", api,
+            "/v1/audits", "/v1/audits/sites", f"/v1/audits/sites/{run.site_id}/findings", api,
             f"{api}/issues", f"{api}/urls", *(f"{api}/url?key={key}" for key in keys),
             *(f"{api}/report.{form}" for form in ("html", "json", "csv")),
-            f"{api}/diff/{after['run_id']}", f"{api}/events",
+            f"{api}/diff/{after.run_id}", f"{api}/events",
         ]  # fmt: skip
         for address in asked:
             found = await client.get(address)
@@ -101,6 +102,6 @@ async def test_no_secret_of_an_address_is_shown_anywhere(cell: Cell, auditing: O
     assert KEY in json.dumps(await cell.look("select url from leasehold_audits.url")), "it has to be asked for"
 
 
-async def part_of_runs(auditor: Auditor) -> list[dict[str, Any]]:
+async def part_of_runs(auditor: Auditor) -> list[AuditSummary]:
     async with auditor.access.transaction() as tx:
         return await service.list_runs(tx)

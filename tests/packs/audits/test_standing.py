@@ -61,8 +61,8 @@ async def test_pages_that_are_almost_the_same_are_counted_once(auditing: Opened)
     async with auditing(site) as auditor:
         run = await auditor.run()
         async with auditor.access.transaction() as tx:
-            issues = await service.list_issues(tx, run["run_id"], check="near_duplicate")
-    assert [one["evidence"]["pages"] for one in issues] == [2, 2, 2], "and not once for each band"
+            issues = (await service.list_issues(tx, run.run_id, check="near_duplicate")).data
+    assert [one.evidence["pages"] for one in issues] == [2, 2, 2], "and not once for each band"
 
 
 async def test_a_page_that_was_cut_says_so_and_is_not_blamed_for_the_rest(auditing: Opened) -> None:
@@ -79,11 +79,12 @@ async def test_a_page_that_was_cut_says_so_and_is_not_blamed_for_the_rest(auditi
         run = await auditor.run()
         found = await auditor.found(run)
         async with auditor.access.transaction() as tx:
-            [issue] = await service.list_issues(tx, run["run_id"], check="page_cut")
-            about = await service.get_url(tx, run["run_id"], f"{auditor.base}/")
+            [issue] = (await service.list_issues(tx, run.run_id, check="page_cut")).data
+            about = await service.get_url(tx, run.run_id, f"{auditor.base}/")
     size = len(site.pages["/"].partition(b"\r\n\r\n")[2])
-    assert issue["evidence"] == {"read": MAX_BYTES, "bytes": size}
-    assert about["answer"]["is_cut"]
+    assert issue.evidence == {"read": MAX_BYTES, "bytes": size}
+    assert about.answer
+    assert about.answer["is_cut"]
     assert only(found, "h1_missing", "thin", "fragment_broken", "orphan") == {
         ("h1_missing", "/a"),
         ("h1_missing", "/far"),

@@ -20,7 +20,7 @@ from leasehold_packs.webfacts.language import recognised, spoken
 from tests.cell import Cell
 from tests.fetch.world import PUBLIC, Names, Site, moved, page, serving, world
 from tests.packs.audits.held import Held
-from tests.packs.audits.test_runs import HTML, Auditor, Opened, auditing, document, only
+from tests.packs.audits.test_runs import HTML, Auditor, Opened, auditing, document, only, report_of
 from tests.worker.running import FAST, running
 
 pytestmark = pytest.mark.long
@@ -64,7 +64,7 @@ async def test_a_site_without_an_icon_is_told_so_once(auditing: Opened) -> None:
         site.pages["/"] = document("Start", "/a", head='<link rel="icon" href="/i.png">')
         run = await auditor.run()
         assert only(await auditor.found(run), "favicon_missing") == set()
-        assert run["report"]["checks"].get("favicon_missing") is None
+        assert report_of(run)["checks"].get("favicon_missing") is None
 
 
 async def test_issues_are_listed_by_what_became_of_them(auditing: Opened) -> None:
@@ -74,10 +74,10 @@ async def test_issues_are_listed_by_what_became_of_them(auditing: Opened) -> Non
         site.pages["/a"] = document("A", "/gone")
         run = await auditor.run()
         async with auditor.access.transaction() as tx:
-            new = await service.list_issues(tx, run["run_id"], state="new")
-            old = await service.list_issues(tx, run["run_id"], state="open")
-            every = await service.list_issues(tx, run["run_id"])
-    assert {(one["check_id"], one["url"].removeprefix(auditor.base)) for one in new} == {
+            new = (await service.list_issues(tx, run.run_id, state="new")).data
+            old = (await service.list_issues(tx, run.run_id, state="open")).data
+            every = (await service.list_issues(tx, run.run_id)).data
+    assert {(one.check_id, one.url.removeprefix(auditor.base)) for one in new} == {
         ("link_broken", "/a"), ("status_client_error", "/gone"),
     }  # fmt: skip
     assert len(new) + len(old) == len(every)

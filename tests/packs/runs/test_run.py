@@ -21,7 +21,7 @@ Start = Callable[[Transaction], Awaitable[UUID]]
 
 
 async def audit(tx: Transaction) -> UUID:
-    return (await start_run.ask(tx, tx.tenant_id, "https://shop.test/", Options(), force=True)).run_id
+    return (await start_run.request_run(tx, "https://shop.test/", Options(), force=True)).run_id
 
 
 #: Each pack that has runs, and how one of them starts.

@@ -1,7 +1,8 @@
 """``leasehold audits …``."""
 
+from dataclasses import asdict
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 from uuid import UUID
 
 import typer
@@ -10,6 +11,7 @@ from leasehold import shell
 
 if TYPE_CHECKING:
     from leasehold import Access
+    from leasehold_packs.audits.model_results import Audit, AuditEvent, Issue
 
 app = typer.Typer(help="Site audits.", no_args_is_help=True)
 
@@ -45,13 +47,13 @@ async def run(
     )
     async with shell.tenant(tenant) as access:
         async with access.transaction() as tx:
-            asked = await start_run.ask(tx, access.tenant_id, url, options, force=True)
+            asked = await start_run.request_run(tx, url, options, force=True)
         ended = await _ended(access, asked.run_id)
         async with access.transaction() as tx:
             found, left_out = await service.all_issues(tx, asked.run_id) if json else ([], 0)
             open_ = await service.count_open(tx, asked.run_id)
     _print(ended, found, left_out, json=json)
-    if ended["state"] != "succeeded" or (fail_on and _has(open_, fail_on)):
+    if ended.state != "succeeded" or (fail_on and _has(open_, fail_on)):
         raise typer.Exit(1)
 
 
@@ -68,7 +70,7 @@ async def list_(tenant: shell.TenantOption = None, json: shell.Json = False) -> 
     else:
         shell.print_table(
             ["audit", "site", "state", "pages", "score", "created"],
-            [(one["run_id"], one["url"], one["state"], one["pages"], one["score"], one["created_at"]) for one in runs],
+            [(one.run_id, one.url, one.state, one.pages, one.score, one.created_at) for one in runs],
         )
 
 
@@ -87,7 +89,7 @@ async def report(
         raise typer.BadParameter(f"{form} is none of html, csv, json", param_hint="--format")
     async with shell.tenant(tenant) as access, access.transaction() as tx:
         ended = await service.get_run(tx, run_id)
-        site = (await service.get_site(tx, ended["site_id"]))["url"]
+        site = (await service.get_site(tx, ended.site_id)).url
         sample = await service.sample_issues(tx, run_id, each=reports.SHOWN) if form == "html" else []
         found, left_out = await service.all_issues(tx, run_id) if form != "html" else ([], 0)
     match form:
@@ -96,7 +98,7 @@ async def report(
         case "csv":
             print(reports.as_csv(found, left_out=left_out), end="")
         case _:
-            shell.print_json(ended | {"url": site, "issues": found, "issues_left_out": left_out})
+            shell.print_json(asdict(ended) | {"url": site, "issues": found, "issues_left_out": left_out})
 
 
 @app.command()
@@ -111,7 +113,7 @@ async def sites(tenant: shell.TenantOption = None, json: shell.Json = False) -> 
         shell.print_json(found)
     else:
         names = ["site_id", "url", "score", "open", "critical", "finished_at"]
-        shell.print_table(names, [[one[name] for name in names] for one in found])
+        shell.print_table(names, [[getattr(one, name) for name in names] for one in found])
 
 
 @app.command()
@@ -137,7 +139,7 @@ async def resume(run_id: UUID, tenant: shell.TenantOption = None, json: shell.Js
         async with access.transaction() as tx:
             found, left_out = await service.all_issues(tx, run_id) if json else ([], 0)
     _print(ended, found, left_out, json=json)
-    if ended["state"] != "succeeded":
+    if ended.state != "succeeded":
         raise typer.Exit(1)
 
 
@@ -154,17 +156,16 @@ async def reevaluate(
 
     async with shell.tenant(tenant) as access:
         async with access.transaction() as tx:
-            new = await start_run.judge_again(tx, run_id, settle=settle)
+            new = await start_run.reevaluate_run(tx, run_id, settle=settle)
         ended = await _ended(access, new)
     if json:
         shell.print_json(ended)
-    elif ended["state"] == "succeeded":
-        changed = ended["report"]["changed"]
+    elif ended.report and (changed := ended.report["changed"]):
         for name, one in changed["checks"].items():
             print(f"{name}\t+{one['new']}\t-{one['gone']}")
-        shell.say(f"score {ended['score']}, before {changed['score_before']}: audit {new}")
-    if ended["state"] != "succeeded":
-        shell.say(f"{ended['state']}: {ended['reason']}")
+        shell.say(f"score {ended.score}, before {changed['score_before']}: audit {new}")
+    if ended.state != "succeeded":
+        shell.say(f"{ended.state}: {ended.reason}")
         raise typer.Exit(1)
 
 
@@ -179,20 +180,20 @@ async def schedule(
     tenant: shell.TenantOption = None,
 ) -> None:
     """Audit a site by the clock."""
-    from leasehold_packs.audits import schedule, service
+    from leasehold_packs.audits import schedule, store
     from leasehold_packs.audits.model import Options
 
     if (cron is None) != off:
         raise typer.BadParameter("say when, or --off", param_hint="--cron")
     async with shell.tenant(tenant) as access:
         async with access.transaction() as tx:
-            site_id = await service.put_site(tx, access.tenant_id, url)
+            site_id = await store.put_site(tx, url)
         if cron is None:
-            await schedule.remove(access.client, site_id)
+            await schedule.remove(access, site_id)
             return
-        made = await schedule.put(access.client, site_id, Options(max_pages=max_pages), cron=cron, zone=zone)
-    print(made["schedule"])
-    shell.say(f"next on {made['next_at']:%Y-%m-%d %H:%M} UTC")
+        made = await schedule.put(access, site_id, Options(max_pages=max_pages), cron=cron, zone=zone)
+    print(made.schedule)
+    shell.say(f"next on {made.next_at:%Y-%m-%d %H:%M} UTC")
 
 
 @app.command()
@@ -212,7 +213,7 @@ async def demo(
         await demonstration.run(access, weeks=weeks, port=port, tell=shell.say)
 
 
-async def _ended(access: "Access", run_id: UUID) -> dict[str, Any]:
+async def _ended(access: "Access", run_id: UUID) -> "Audit":
     from leasehold_packs.audits import service
     from leasehold_packs.runs.snapshot import wait
 
@@ -221,23 +222,23 @@ async def _ended(access: "Access", run_id: UUID) -> dict[str, Any]:
         return await service.get_run(tx, run_id)
 
 
-def _say_event(event: dict[str, Any]) -> None:
-    shell.say(f"{event['progress']:3} % {event['message']}")
+def _say_event(event: "AuditEvent") -> None:
+    shell.say(f"{event.progress:3} % {event.message}")
 
 
 def _has(open_: dict[str, int], at_least: str) -> bool:
     return any(open_.get(severity) for severity in _SEVERITIES[: _SEVERITIES.index(at_least) + 1])
 
 
-def _print(ended: dict[str, Any], found: list[dict[str, Any]], left_out: int, *, json: bool) -> None:
+def _print(ended: "Audit", found: "list[Issue]", left_out: int, *, json: bool) -> None:
     if json:
-        shell.print_json(ended | {"issues": found, "issues_left_out": left_out})
+        shell.print_json(asdict(ended) | {"issues": found, "issues_left_out": left_out})
         return
     from leasehold_packs.audits.recipe import checks
 
-    for name, n in ((ended["report"] or {}).get("checks") or {}).items():
+    for name, n in (ended.report["checks"] if ended.report else {}).items():
         print(f"{checks()[name].severity}\t{n}\t{checks()[name].title}")
-    if ended["score"] is None:
-        shell.say(f"{ended['state']}: {ended['reason']}")
+    if ended.report is None:
+        shell.say(f"{ended.state}: {ended.reason}")
     else:
-        shell.say(f"score {ended['score']}: {ended['report']['arithmetic']}")
+        shell.say(f"score {ended.score}: {ended.report['arithmetic']}")

@@ -2,16 +2,17 @@
 
 import json
 from base64 import b64encode
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
-from typing import Any
+from typing import Any, TypedDict
 
 from leasehold import Context, Fetched, Retry
 from leasehold.errors import FetchDisallowed, FetchError
 from leasehold_packs.audits.checks import evaluate
-from leasehold_packs.audits.crawled_page import Seen, Visit
+from leasehold_packs.audits.checks.evidence import Evidence
+from leasehold_packs.audits.crawled_page import CrawledPage, Visit
 from leasehold_packs.audits.recipe import Check, checks
 from leasehold_packs.audits.rendering import render
 from leasehold_packs.webfacts.decode import decode
@@ -30,23 +31,25 @@ class Visited:
     """``state`` is that of the page's row: fetched, failed or blocked."""
 
     state: str
-    seen: Seen
+    crawled: CrawledPage
     body: bytes = b""
     digest: str | None = None
 
     @property
     def is_redirect(self) -> bool:
         """Its address leads to another page, which is judged under its own."""
-        return bool(self.seen.visit.hops) and page_key(self.seen.visit.address) != page_key(self.seen.visit.url)
+        return bool(self.crawled.visit.hops) and page_key(self.crawled.visit.address) != page_key(
+            self.crawled.visit.url
+        )
 
     @property
     def is_page(self) -> bool:
-        return self.state == "fetched" and self.seen.is_page and not self.is_redirect
+        return self.state == "fetched" and self.crawled.is_page and not self.is_redirect
 
-    def issues(self) -> dict[str, dict[str, Any]]:
+    def issues(self) -> dict[str, Evidence]:
         if self.state == "blocked":
-            return {"robots_blocked": {"rule": self.seen.visit.problem}}
-        found = evaluate(self.seen)
+            return {"robots_blocked": {"rule": self.crawled.visit.problem}}
+        found = evaluate(self.crawled)
         if self.is_redirect:
             return {name: found[name] for name in ("redirect_chain", "redirect_loop") if name in found}
         return {name: one for name, one in found.items() if self._is_meant(checks()[name])}
@@ -55,9 +58,9 @@ class Visited:
         """Faults of what is found by searching mean nothing on a page that is not to be found, and what a page lacks
         may stand in the rest of it, which was cut off.
         """
-        if check.whole and self.seen.visit.is_cut:
+        if check.whole and self.crawled.visit.is_cut:
             return False
-        return check.of == "all" or self.seen.standing in (check.of, "listed")
+        return check.of == "all" or self.crawled.standing in (check.of, "listed")
 
 
 async def visit(
@@ -111,9 +114,9 @@ def read(url: str, fetched: Fetched, *, rendered: bytes | None = None) -> Visite
         is_cut=fetched.truncated,
     )
     if rendered is None:
-        return Visited(state="fetched", seen=_seen(visit, fetched.body), body=fetched.body, digest=fetched.sha256)
+        return Visited(state="fetched", crawled=_seen(visit, fetched.body), body=fetched.body, digest=fetched.sha256)
     kept = sha256(rendered).hexdigest()
-    return Visited(state="fetched", seen=_seen(visit, rendered), body=rendered, digest=kept)
+    return Visited(state="fetched", crawled=_seen(visit, rendered), body=rendered, digest=kept)
 
 
 def read_again(row: Mapping[str, Any], body: bytes) -> Visited:
@@ -131,17 +134,17 @@ def read_again(row: Mapping[str, Any], body: bytes) -> Visited:
         is_rendered=answer.get("is_rendered", False),
         is_cut=answer.get("is_cut", False),
     )
-    return Visited(state=row["state"], seen=_seen(visit, body), digest=row["body"])
+    return Visited(state=row["state"], crawled=_seen(visit, body), digest=row["body"])
 
 
-def _seen(visit: Visit, body: bytes) -> Seen:
+def _seen(visit: Visit, body: bytes) -> CrawledPage:
     is_text = visit.media_type.startswith(_TEXT) or not visit.media_type
     content_type = "text/html; charset=utf-8" if visit.is_rendered else visit.header("content-type")
-    return Seen(visit=visit, text=decode(body, content_type=content_type) if is_text else "", agent=AGENT)
+    return CrawledPage(visit=visit, text=decode(body, content_type=content_type) if is_text else "", agent=AGENT)
 
 
 def _unread(state: str, url: str, problem: str) -> Visited:
-    return Visited(state=state, seen=Seen(visit=Visit(url=url, problem=problem), agent=AGENT))
+    return Visited(state=state, crawled=CrawledPage(visit=Visit(url=url, problem=problem), agent=AGENT))
 
 
 def page_key(url: str | None) -> bytes | None:
@@ -165,10 +168,43 @@ def hexed(data: bytes) -> str:
     return f"\\x{data.hex()}"
 
 
-def facts(visited: Visited) -> dict[str, Any]:
-    """The columns of its row, as JSON."""
-    visit = visited.seen.visit
-    row: dict[str, Any] = {
+class AnswerRecord(TypedDict):
+    headers: Sequence[tuple[str, str]]
+    hops: Sequence[tuple[str, int]]
+    final_url: str | None
+    is_rendered: bool
+    is_cut: bool
+
+
+class PageFacts(TypedDict, total=False):
+    """Columns of the row of a page, as JSON."""
+
+    state: str
+    status: int | None
+    final_key: str | None
+    hops: int
+    media_type: str | None
+    answer: AnswerRecord
+    body: str | None
+    bytes: int
+    ms: int
+    problem: str | None
+    title: str | None
+    description: str | None
+    canonical: str | None
+    indexable: bool
+    words: int
+    content: str | None
+    simhash: int | None
+    anchors: list[str] | None
+    lang: str | None
+    has_icon: bool
+
+
+def facts(visited: Visited) -> PageFacts:
+    """What its row says of it."""
+    visit = visited.crawled.visit
+    row: PageFacts = {
         "state": visited.state,
         "status": visit.status,
         "final_key": hex_key(visit.address) if visited.is_redirect else None,
@@ -186,16 +222,16 @@ def facts(visited: Visited) -> dict[str, Any]:
         "ms": round(visit.first_byte_ms),
         "problem": visit.problem,
     }
-    return row | (_of_page(visited.seen) if visited.is_page else {})
+    return row | (_of_page(visited.crawled) if visited.is_page else {})
 
 
-def _of_page(seen: Seen) -> dict[str, Any]:
-    page, is_cut = seen.page, seen.visit.is_cut
+def _of_page(crawled: CrawledPage) -> PageFacts:
+    page, is_cut = crawled.page, crawled.visit.is_cut
     near = simhash(page.text)
     return {
         "title": page.title,
         "description": page.description,
-        "canonical": hex_key(seen.canonical),
+        "canonical": hex_key(crawled.canonical),
         "indexable": page.may_be_listed,
         "words": page.words,
         "content": None if is_cut else hexed(sha256(page.text.encode("utf-8", "replace")).digest()),

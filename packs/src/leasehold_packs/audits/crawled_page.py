@@ -46,7 +46,7 @@ class Visit:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Seen:
+class CrawledPage:
     """A visit, and its page if it is one. What is read out of it is read once, when a check asks."""
 
     visit: Visit

@@ -1,6 +1,7 @@
 """What an audit is asked to do, and when two requests are the same."""
 
 import re
+from collections.abc import Mapping
 from fnmatch import translate
 from functools import cache, lru_cache
 from hashlib import sha256
@@ -73,9 +74,9 @@ class Options:
         )
 
 
-def fingerprint(url_key: str, options: dict[str, Any]) -> str:
+def fingerprint(url_key: str, options: Mapping[str, Any]) -> str:
     """The same for the same site, options and recipe, however they were written."""
-    return sha256(rfc8785.dumps({"url": url_key, "options": options, "recipe": VERSION})).hexdigest()
+    return sha256(rfc8785.dumps({"url": url_key, "options": dict(options), "recipe": VERSION})).hexdigest()
 
 
 def _place(url: str) -> tuple[str, str] | None:

@@ -9,6 +9,7 @@ from leasehold.errors import BadInput
 from leasehold_packs.audits import report as reports
 from leasehold_packs.audits import service, start_run
 from leasehold_packs.audits.model import Options
+from leasehold_packs.audits.model_results import AuditSummary, SiteSummary
 from leasehold_packs.audits.recipe import checks
 from leasehold_packs.audits.run import RUNS
 from leasehold_packs.webfacts.redacted import shown
@@ -33,13 +34,14 @@ async def start(look: web.Look) -> web.Response | web.Page:
     url = look.said("url")
     try:
         async with look.tenant.transaction() as tx:
-            asked = await start_run.ask(tx, look.tenant.tenant_id, url, Options(), force=bool(look.said("force")))
-            if asked.created:
-                await tx.log("audits.start", str(asked.run_id), {"url": shown(url)})
+            force = bool(look.said("force"))
+            run = await start_run.request_run(tx, url, Options(), force=force)
+            if run.created:
+                await tx.log("audits.start", str(run.run_id), {"url": shown(url)})
     except BadInput as problem:
         return await _list(look, problem=str(problem), url_given=url)
-    words = "The audit has begun." if asked.created else "The same audit runs, or has just ended: this is it."
-    return look.go(look.url(f"/audits/{asked.run_id}"), words)
+    words = "The audit has begun." if run.created else "The same audit runs, or has just ended: this is it."
+    return look.go(look.url(f"/audits/{run.run_id}"), words)
 
 
 @pages.get("/audits/checks", "jobs:read")
@@ -56,9 +58,9 @@ async def site(look: web.Look) -> web.Page:
     site_id, state = look.path_id("site_id"), look.query("state") or None
     async with look.tenant.transaction() as tx:
         found = await service.get_site(tx, site_id)
-        findings = await service.list_findings(tx, site_id, limit=_ISSUES)
+        findings = (await service.list_findings(tx, site_id, limit=_ISSUES)).data
         runs = await service.list_runs(tx, site_id=site_id, limit=_RUNS)
-    counts = Counter(one["state"] for one in findings)
+    counts = Counter(one.state for one in findings)
     return look.show(
         "audits_site.html",
         own_tenant=True,
@@ -66,9 +68,9 @@ async def site(look: web.Look) -> web.Page:
         runs=runs,
         counts=counts,
         chosen=state,
-        findings=[one for one in findings if state in (None, one["state"])][:_PAGES],
+        findings=[one for one in findings if state in (None, one.state)][:_PAGES],
         checks=checks(),
-        line=_line([one["score"] for one in reversed(runs) if one["score"] is not None]),
+        line=_line([one.score for one in reversed(runs) if one.score is not None]),
         may_act=look.viewer.may("jobs:write"),
     )
 
@@ -78,8 +80,8 @@ async def accept(look: web.Look) -> web.Response:
     note = look.said("note") or None
     async with look.tenant.transaction() as tx:
         found = await service.accept(tx, look.path_id("finding_id"), note=note, until=None)
-        await tx.log("audits.accept" if note else "audits.reopen", str(found["finding_id"]), {"note": note})
-    words = f"{checks()[found['check_id']].title}: {'accepted' if note else 'open again'}."
+        await tx.log("audits.accept" if note else "audits.reopen", str(found.finding_id), {"note": note})
+    words = f"{checks()[found.check_id].title}: {'accepted' if note else 'open again'}."
     return look.go(look.url(f"/audits/sites/{_id(look.said('site_id'))}"), words)
 
 
@@ -90,27 +92,27 @@ async def audit(look: web.Look) -> web.Page:
         run = await service.get_run(tx, run_id)
         found = await service.sample_issues(tx, run_id, each=_NAMED)
         urls = await service.list_urls(tx, run_id, limit=_PAGES)
-        runs = await service.list_runs(tx, site_id=run["site_id"], limit=_RUNS)
-        events = await service.list_events(tx, run_id, after=max(run["seq"] - _EVENTS, 0))
-    earlier = [one for one in runs if one["created_at"] < run["created_at"] and one["score"] is not None]
-    report = run["report"] or {}
+        runs = await service.list_runs(tx, site_id=run.site_id, limit=_RUNS)
+        events = await service.list_events(tx, run_id, after=max(run.seq - _EVENTS, 0))
+    earlier = [one for one in runs if one.created_at < run.created_at and one.score is not None]
+    report = run.report
     return look.show(
         "audits_one.html",
-        live=run["state"] == "running",
+        live=run.is_running,
         own_tenant=True,
         run=run,
-        site=next(one["url"] for one in runs if one["run_id"] == run_id) if runs else "",
-        arithmetic=report.get("arithmetic"),
-        terms=sorted(report.get("terms", []), key=lambda term: -term["taken"]),
+        site=next(one.url for one in runs if one.run_id == run_id) if runs else "",
+        arithmetic=report and report["arithmetic"],
+        terms=sorted(report["terms"], key=lambda term: -term["taken"]) if report else [],
         checks=checks(),
         found=found,
-        urls=urls,
-        more_urls=urls.next_cursor is not None,
-        unread=report.get("unread"),
-        forbidden=report.get("forbidden", {}),
+        urls=urls.data,
+        more_urls=urls.has_more,
+        unread=report and report["unread"],
+        forbidden=report["forbidden"] if report else {},
         earlier=earlier,
         events=events[::-1],
-        changed=report.get("changed"),
+        changed=report and report["changed"],
         may_act=look.viewer.may("jobs:write"),
     )
 
@@ -123,8 +125,8 @@ async def check(look: web.Look) -> web.Page:
         raise web.Problem("not_found", "there is no such check")
     async with look.tenant.transaction() as tx:
         run = await service.get_run(tx, run_id)
-        issues = await service.list_issues(tx, run_id, check=name, limit=_ISSUES)
-        every = ((run["report"] or {}).get("checks") or {}).get(name, len(issues))
+        issues = (await service.list_issues(tx, run_id, check=name, limit=_ISSUES)).data
+        every = run.report["checks"].get(name, len(issues)) if run.report else len(issues)
     return look.show("audits_check.html", own_tenant=True, run=run, check=checks()[name], issues=issues, every=every)
 
 
@@ -145,8 +147,8 @@ async def report(look: web.Look) -> web.Response:
     async with look.tenant.transaction() as tx:
         run = await service.get_run(tx, run_id)
         found = await service.sample_issues(tx, run_id, each=reports.SHOWN)
-        site_ = await service.get_site(tx, run["site_id"])
-    return web.Response(reports.as_html(run, site_["url"], found), headers=reports.PAGE, media_type="text/html")
+        site_ = await service.get_site(tx, run.site_id)
+    return web.Response(reports.as_html(run, site_.url, found), headers=reports.PAGE, media_type="text/html")
 
 
 @pages.get("/audits/{run_id}/compare", "jobs:read")
@@ -171,9 +173,9 @@ async def confirm(look: web.Look) -> web.Page:
         run = await service.get_run(tx, look.path_id("run_id"))
     return look.confirm(
         "Stop this audit?",
-        words=f"It has read {run['pages'] or 0} pages. What it found stays; it gets no score.",
-        action=look.url(f"/audits/{run['run_id']}/stop"),
-        back=look.url(f"/audits/{run['run_id']}"),
+        words=f"It has read {run.pages} pages. What it found stays; it gets no score.",
+        action=look.url(f"/audits/{run.run_id}/stop"),
+        back=look.url(f"/audits/{run.run_id}"),
         button="Stop the audit",
         danger=True,
     )
@@ -198,14 +200,14 @@ async def resume(look: web.Look) -> web.Response:
 @pages.post("/audits/{run_id}/reevaluate", "jobs:write")
 async def reevaluate(look: web.Look) -> web.Response:
     async with look.tenant.transaction() as tx:
-        new = await start_run.judge_again(tx, look.path_id("run_id"))
+        new = await start_run.reevaluate_run(tx, look.path_id("run_id"))
         await tx.log("audits.reevaluate", str(new), {"of": str(look.path_id("run_id"))})
     return look.go(look.url(f"/audits/{new}"), "The pages that were kept are judged again; nothing is fetched.")
 
 
 async def _list(look: web.Look, *, problem: str | None = None, url_given: str = "") -> web.Page:
-    runs: list[dict[str, Any]] = []
-    sites: list[dict[str, Any]] = []
+    runs: list[AuditSummary] = []
+    sites: list[SiteSummary] = []
     if look.viewer.tenant:
         async with look.tenant.transaction() as tx:
             runs = await service.list_runs(tx, limit=_RUNS)
@@ -214,7 +216,7 @@ async def _list(look: web.Look, *, problem: str | None = None, url_given: str = 
         "audits.html",
         live=problem is None,
         runs=runs,
-        sites=[one | {"line": _line(one["scores"][::-1])} for one in sites],
+        sites=[(site, _line(site.scores[::-1])) for site in sites],
         problem=problem,
         url_given=url_given,
         may_act=look.viewer.may("jobs:write") and look.viewer.tenant is not None,

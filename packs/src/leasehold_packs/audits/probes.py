@@ -3,7 +3,7 @@
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import TypedDict
 from urllib.parse import urlsplit
 
 from leasehold import Context, Fetched
@@ -17,7 +17,7 @@ LARGE_IMAGE = 500_000
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class ProbeResult:
     """Its status and size, or why there is none; nothing at all if it is not ours to know."""
 
     status: int | None = None
@@ -25,38 +25,52 @@ class Told:
     size: int | None = None
 
 
-async def ask(ctx: Context, url: str, *, since: datetime, is_image: bool = False) -> Told:
+class InsecureAnswer(TypedDict):
+    url: str
+    status: int
+
+
+class SiteAnswer(TypedDict, total=False):
+    """What the site as a whole answers, as its run keeps it."""
+
+    favicon: bool
+    asked_insecure: bool
+    insecure: InsecureAnswer
+    unread_sitemaps: list[str]
+
+
+async def probe(ctx: Context, url: str, *, since: datetime, is_image: bool = False) -> ProbeResult:
     """Ask politely whether something is there; of an image also how many bytes it has."""
     try:
         with suppress(FetchError):  # some servers answer HEAD with nonsense: then GET says more
             head = await _fetch(ctx, url, since=since, method="HEAD")
             size = _length(head)
             if head.status < 400 and (size is not None or not is_image):
-                return Told(status=head.status, size=size)
+                return ProbeResult(status=head.status, size=size)
         answer = await _fetch(ctx, url, since=since, max_bytes=LARGE_IMAGE + 1 if is_image else _BYTES)
-        return Told(status=answer.status, size=len(answer.body))
+        return ProbeResult(status=answer.status, size=len(answer.body))
     except FetchDisallowed:
-        return Told()
+        return ProbeResult()
     except FetchError as problem:
         if problem.transient and ctx.attempt < ctx.max_attempts:
             raise
-        return Told(problem=str(problem))
+        return ProbeResult(problem=str(problem))
 
 
-async def ask_site(ctx: Context, root: str, *, since: datetime, headers: dict[str, str]) -> dict[str, Any]:
+async def probe_site(ctx: Context, root: str, *, since: datetime, headers: dict[str, str]) -> SiteAnswer:
     """Whether it has an icon, and whether it is there without TLS, too. What is not answered is not known."""
     parts = urlsplit(root)
-    told: dict[str, Any] = {}
+    answer: SiteAnswer = {}
     with suppress(FetchError):
         icon = await _fetch(ctx, f"{parts.scheme}://{parts.netloc}/favicon.ico", since=since, headers=headers)
-        told["favicon"] = icon.status < 400
+        answer["favicon"] = icon.status < 400
     if parts.scheme == "https" and parts.port in (None, 443):
         with suppress(FetchError):
             plain = await _fetch(ctx, f"http://{parts.hostname}/", since=since)  # without headers: anybody could read
-            told["asked_insecure"] = True
+            answer["asked_insecure"] = True
             if plain.url.startswith("http:") and plain.status < 400:
-                told["insecure"] = {"url": plain.url, "status": plain.status}
-    return told
+                answer["insecure"] = {"url": plain.url, "status": plain.status}
+    return answer
 
 
 async def _fetch(

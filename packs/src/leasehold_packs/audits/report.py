@@ -1,9 +1,9 @@
 """A run as a report: JSON, CSV, or a page to read and to print that needs no script."""
 
 from html import escape
-from typing import Any
 
 from leasehold import csv_line
+from leasehold_packs.audits.model_results import Audit, CheckSample, Issue, Report, Term
 from leasehold_packs.audits.recipe import checks
 
 _STYLE = """
@@ -22,12 +22,12 @@ body { margin: 0; max-width: none } a { text-decoration: none } }
 SHOWN = 20
 
 
-def as_csv(issues: list[dict[str, Any]], *, left_out: int = 0) -> str:
+def as_csv(issues: list[Issue], *, left_out: int = 0) -> str:
     """One line for each issue, and a last one if there are more."""
     lines = [csv_line(["severity", "check", "title", "url", "state", "evidence"])]
     for issue in issues:
-        title = checks()[issue["check_id"]].title
-        found = (issue["severity"], issue["check_id"], title, issue["url"], issue["state"], issue["evidence"])
+        title = checks()[issue.check_id].title
+        found = (issue.severity, issue.check_id, title, issue.url, issue.state, issue.evidence)
         lines.append(csv_line(found))
     if left_out:
         lines.append(csv_line(["", "", f"{left_out} more issues are left out", "", "", ""]))
@@ -40,47 +40,47 @@ PAGE = {
 }
 
 
-def as_html(run: dict[str, Any], url: str, found: list[dict[str, Any]]) -> str:
+def as_html(run: Audit, url: str, samples: list[CheckSample]) -> str:
     """Each check once, with what, why and how, and the first of the pages that have it."""
-    report = run["report"] or {}
+    report = run.report
     body = [
         f"<h1>Audit of {escape(url)}</h1>",
-        f"<p class=dim>{run['created_at']:%Y-%m-%d %H:%M} UTC · {run['pages']} pages · recipe {run['recipe']}</p>",
-        f"<p class=score>{run['score'] if run['score'] is not None else '–'}</p>",
-        f"<p>{escape(report.get('arithmetic') or run['reason'] or '')}</p>",
-        _unknown(report),
-        _terms(report.get("terms", [])),
-        *[_section(one) for one in found],
+        f"<p class=dim>{run.created_at:%Y-%m-%d %H:%M} UTC · {run.pages} pages · recipe {run.recipe}</p>",
+        f"<p class=score>{run.score if run.score is not None else '–'}</p>",
+        f"<p>{escape((report and report['arithmetic']) or run.reason or '')}</p>",
+        _unknown(report) if report else "",
+        _terms(report["terms"]) if report else "",
+        *[_section(sample) for sample in samples],
     ]
     head = f"<meta charset=utf-8><meta name=viewport content='width=device-width'><title>Audit of {escape(url)}</title>"
     head += f"<style>{_STYLE}</style>"
     return f"<!doctype html><html lang=en><head>{head}</head><body><main>{''.join(body)}</main></body></html>"
 
 
-def _unknown(report: dict[str, Any]) -> str:
+def _unknown(report: Report) -> str:
     """What the audit says nothing of."""
-    unread = report.get("unread")
+    unread = report["unread"]
     words = [f"{unread} pages could not be read: what is known of them stays as it was."] if unread else []
-    words += [f"Not read, as {rule}: {n}." for rule, n in report.get("forbidden", {}).items()]
+    words += [f"Not read, as {rule}: {n}." for rule, n in report["forbidden"].items()]
     return "".join(f"<p>{escape(one)}</p>" for one in words)
 
 
-def _section(found: dict[str, Any]) -> str:
-    check = checks()[found["check_id"]]
-    issues, left = found["issues"], found["pages"] - len(found["issues"])
-    pages = "".join(f"<li><code>{escape(one['url'])}</code>{_accepted(one)}</li>" for one in issues)
+def _section(sample: CheckSample) -> str:
+    check = checks()[sample.check_id]
+    issues, left = sample.issues, sample.pages - len(sample.issues)
+    pages = "".join(f"<li><code>{escape(one.url)}</code>{_accepted(one)}</li>" for one in issues)
     more = f"<p class=dim>and {left} more</p>" if left else ""
-    told = f"{found['pages']}, {found['accepted']} accepted" if found["accepted"] else f"{found['pages']}"
-    title = f"{escape(check.title)} <span class=tag>{check.severity}</span> <span class=dim>{told}</span>"
+    counts = f"{sample.pages}, {sample.accepted} accepted" if sample.accepted else f"{sample.pages}"
+    title = f"{escape(check.title)} <span class=tag>{check.severity}</span> <span class=dim>{counts}</span>"
     advice = f"<p>{escape(check.why)}<br>{escape(check.how)}</p>"
     return f"<section id={check.id}><h2>{title}</h2>{advice}<ul>{pages}</ul>{more}</section>"
 
 
-def _accepted(issue: dict[str, Any]) -> str:
-    return " <span class=dim>accepted</span>" if issue["state"] == "accepted" else ""
+def _accepted(issue: Issue) -> str:
+    return " <span class=dim>accepted</span>" if issue.state == "accepted" else ""
 
 
-def _terms(terms: list[dict[str, Any]]) -> str:
+def _terms(terms: list[Term]) -> str:
     rows = "".join(
         f"<tr><td><a href=#{term['check']}>{escape(checks()[term['check']].title)}</a><td class=n>{term['weight']}"
         f"<td class=n>{term['affected']} of {term['pages']}<td class=n>−{term['taken']:.2f}"

@@ -74,7 +74,7 @@ class Timetable(BaseModel):
 @routes.post("/v1/audits", operation_id="audits.create", summary="Audit a site", status_code=202, openapi_extra=WRITE)
 async def create(tenant: web.Tenant, body: AuditRequest, idempotency_key: web.IdempotencyKey = None) -> web.Response:
     async def operate(tx: web.Transaction) -> web.Answer:
-        asked = await start_run.ask(tx, tenant.tenant_id, body.url, body.options, force=body.force)
+        asked = await start_run.request_run(tx, body.url, body.options, force=body.force)
         if asked.created:
             await tx.log("audits.start", str(asked.run_id), {"url": shown(body.url)})
         headers = {"Location": f"/v1/audits/{asked.run_id}"}
@@ -115,7 +115,7 @@ async def findings(
 ) -> web.Response:
     async with tenant.transaction() as tx:
         found = await service.list_findings(tx, site_id, state=state, cursor=cursor, limit=limit)
-        return web.answer(found.told())
+        return web.answer(found)
 
 
 @routes.put(
@@ -127,7 +127,7 @@ async def findings(
 async def put_schedule(tenant: web.Tenant, site_id: UUID, body: Timetable) -> web.Response:
     async with tenant.transaction() as tx:
         await service.get_site(tx, site_id)
-    made = await schedule.put(tenant.client, site_id, body.options, cron=body.cron, zone=body.zone)
+    made = await schedule.put(tenant, site_id, body.options, cron=body.cron, zone=body.zone)
     async with tenant.transaction() as tx:
         await tx.log("audits.schedule", str(site_id), {"cron": body.cron, "zone": body.zone})
     return web.answer(made)
@@ -143,7 +143,7 @@ async def put_schedule(tenant: web.Tenant, site_id: UUID, body: Timetable) -> we
 async def remove_schedule(tenant: web.Tenant, site_id: UUID) -> web.Response:
     async with tenant.transaction() as tx:
         await service.get_site(tx, site_id)
-    await schedule.remove(tenant.client, site_id)
+    await schedule.remove(tenant, site_id)
     async with tenant.transaction() as tx:
         await tx.log("audits.unschedule", str(site_id))
     return web.Response(None, 204)
@@ -157,9 +157,9 @@ async def remove_schedule(tenant: web.Tenant, site_id: UUID) -> web.Response:
 )
 async def accept(tenant: web.Tenant, finding_id: UUID, body: Acceptance) -> web.Response:
     async with tenant.transaction() as tx:
-        told = await service.accept(tx, finding_id, note=body.note, until=body.accepted_until)
+        finding = await service.accept(tx, finding_id, note=body.note, until=body.accepted_until)
         await tx.log("audits.accept" if body.note else "audits.reopen", str(finding_id), {"note": body.note})
-        return web.answer(told)
+        return web.answer(finding)
 
 
 @routes.get("/v1/audits/{run_id}", operation_id="audits.get", summary="One audit", openapi_extra=READ)
@@ -198,7 +198,7 @@ async def reevaluate(
     tenant: web.Tenant, run_id: UUID, body: Again, idempotency_key: web.IdempotencyKey = None
 ) -> web.Response:
     async def operate(tx: web.Transaction) -> web.Answer:
-        new = await start_run.judge_again(tx, run_id, settle=body.settle)
+        new = await start_run.reevaluate_run(tx, run_id, settle=body.settle)
         await tx.log("audits.reevaluate", str(new), {"of": str(run_id)})
         return web.Answer(status=202, value={"run_id": new}, headers={"Location": f"/v1/audits/{new}"})
 
@@ -235,7 +235,7 @@ async def issues(
         found = await service.list_issues(
             tx, run_id, check=check, severity=severity, state=state, cursor=cursor, limit=limit
         )
-        return web.answer(found.told())
+        return web.answer(found)
 
 
 @routes.get("/v1/audits/{run_id}/urls", operation_id="audits.urls", summary="The pages it met", openapi_extra=READ)
@@ -250,7 +250,7 @@ async def urls(
 ) -> web.Response:
     async with tenant.transaction() as tx:
         found = await service.list_urls(tx, run_id, state=state, status=status, depth=depth, cursor=cursor, limit=limit)
-        return web.answer(found.told())
+        return web.answer(found)
 
 
 @routes.get("/v1/audits/{run_id}/url", operation_id="audits.url", summary="All about one page", openapi_extra=READ)
@@ -275,7 +275,7 @@ async def url(
 async def get_report(tenant: web.Tenant, run_id: UUID, form: Literal["html", "json", "csv"]) -> web.Response:
     async with tenant.transaction() as tx:
         run = await service.get_run(tx, run_id)
-        site = (await service.get_site(tx, run["site_id"]))["url"]
+        site = (await service.get_site(tx, run.site_id)).url
         if form == "html":
             sample = await service.sample_issues(tx, run_id, each=report.SHOWN)
             page = report.as_html(run, site, sample)
@@ -283,7 +283,7 @@ async def get_report(tenant: web.Tenant, run_id: UUID, form: Literal["html", "js
         found, left_out = await service.all_issues(tx, run_id)
     if form == "csv":
         return web.Response(report.as_csv(found, left_out=left_out), media_type="text/csv")
-    return web.answer(run | {"url": site, "issues": found, "issues_left_out": left_out})
+    return web.answer(asdict(run) | {"url": site, "issues": found, "issues_left_out": left_out})
 
 
 @routes.get(

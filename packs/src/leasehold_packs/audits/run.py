@@ -17,7 +17,7 @@ RUNS = Runs(pack="audits", noun="audit", hint="leasehold audits list")
 _BELIEVED_S = 1.0
 _MOST = 100
 _Key = tuple[UUID, UUID, int]
-_known: dict[_Key, tuple[float, "Begun"]] = {}
+_known: dict[_Key, tuple[float, "AuditRun"]] = {}
 
 
 class Order(Protocol):
@@ -31,7 +31,7 @@ class Order(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Begun:
+class AuditRun:
     """``spent`` says which of its limits is used up. Of older rules than ``begun_at`` robots.txt is read again."""
 
     run_id: UUID
@@ -43,7 +43,7 @@ class Begun:
     spent: str | None
 
     @classmethod
-    async def known(cls, ctx: Context, order: Order) -> "Begun":
+    async def known(cls, ctx: Context, order: Order) -> "AuditRun":
         """Much the same for all pages of a run: it is not looked up for each of them."""
         key = (ctx.tenant_id, order.run_id, order.part)
         until, run = _known.get(key, (0.0, None))
@@ -54,15 +54,8 @@ class Begun:
         return run
 
     @classmethod
-    async def load(cls, tx: Transaction, order: Order) -> "Begun":
-        row = await tx.fetchrow(
-            "select r.state, r.part, r.options, r.reread_of, r.begun_at, s.url,"
-            " extract(epoch from leasehold.now() - r.begun_at) as age,"
-            " case when r.options ->> 'max_megabytes' is not null then ("
-            "  select sum(bytes) from leasehold_audits.url u where u.run_id = r.run_id) end as bytes"
-            " from leasehold_audits.run r join leasehold_audits.site s using (site_id) where run_id = $1",
-            order.run_id,
-        )
+    async def load(cls, tx: Transaction, order: Order) -> "AuditRun":
+        row = await tx.fetchrow("select * from leasehold_audits.load_run($1)", order.run_id)
         if row is None or row["state"] != "running" or row["part"] != order.part:
             raise Cancel("the run is over")
         options = Options(**json.loads(row["options"]))
@@ -82,7 +75,7 @@ class Begun:
             _known.pop((ctx.tenant_id, self.run_id, self.part), None)
 
 
-def _believe(key: _Key, run: Begun) -> None:
+def _believe(key: _Key, run: AuditRun) -> None:
     if run.options.max_megabytes or run.spent:
         return  # each page counts
     while len(_known) >= _MOST:

@@ -1,4 +1,4 @@
-"""How runs begin: when they are asked for, by the clock, again after a stop, or over pages that were kept."""
+"""How runs begin: when somebody requests one, by the clock, again after a stop, or over pages that were kept."""
 
 import json
 from dataclasses import asdict, dataclass
@@ -7,6 +7,7 @@ from uuid import UUID
 
 from leasehold import Flow, Transaction
 from leasehold.errors import BadInput, Conflict
+from leasehold_packs.audits import store
 from leasehold_packs.audits.model import Options, fingerprint
 from leasehold_packs.audits.recipe import VERSION
 from leasehold_packs.audits.run import RUNS
@@ -18,32 +19,27 @@ WINDOW = timedelta(hours=1)
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class RequestedRun:
     run_id: UUID
     created: bool
 
 
-async def ask(tx: Transaction, tenant: UUID, url: str, options: Options, *, force: bool = False) -> Asked:
+async def request_run(tx: Transaction, url: str, options: Options, *, force: bool = False) -> RequestedRun:
     """Start a run, unless the same one runs already or has just ended."""
     key = url_key(url)
     if not options.covers(url, url):
         raise BadInput("the patterns leave out the address to begin with", hint="change include or exclude")
     plain = asdict(options)
     print_ = fingerprint(key, plain)
-    site_id = await tx.fetchval(
-        "insert into leasehold_audits.site (tenant_id, url, url_key) values ($1, $2, $3)"
-        " on conflict (tenant_id, url_key) do update set url = excluded.url returning site_id",
-        tenant, url, key,
-    )  # fmt: skip
-    if not force and (found := await _same(tx, print_)):
-        return Asked(found, created=False)
+    site_id = await store.put_site(tx, url)
+    if not force and (found := await _find_same(tx, print_)):
+        return RequestedRun(found, created=False)
     run_id: UUID = await tx.fetchval(
-        "insert into leasehold_audits.run (tenant_id, site_id, recipe, fingerprint, options)"
-        " values ($1, $2, $3, $4, $5) returning run_id",
-        tenant, site_id, VERSION, print_, json.dumps(plain),
+        "select leasehold_audits.add_run($1, $2, $3, $4, $5)",
+        tx.tenant_id, site_id, VERSION, print_, json.dumps(plain),
     )  # fmt: skip
     await _start(tx, run_id, crawl(run_id, part=1), "the audit has begun")
-    return Asked(run_id, created=True)
+    return RequestedRun(run_id, created=True)
 
 
 async def resume(tx: Transaction, run_id: UUID) -> None:
@@ -56,17 +52,12 @@ async def resume(tx: Transaction, run_id: UUID) -> None:
     await RUNS.start(tx, run_id, reread(run_id, part=part) if is_reread else crawl(run_id, part=part))
 
 
-async def judge_again(tx: Transaction, run_id: UUID, *, settle: bool = False) -> UUID:
+async def reevaluate_run(tx: Transaction, run_id: UUID, *, settle: bool = False) -> UUID:
     """A new run over the pages that this one kept, by the recipe of today; nothing is fetched. Its id."""
     run = await RUNS.get(tx, run_id)
     if run.is_running:
         raise Conflict(f"audit {run_id} is running", hint="judge it again when it has ended")
-    new: UUID = await tx.fetchval(
-        "insert into leasehold_audits.run (tenant_id, site_id, recipe, fingerprint, options, reread_of, settles, told)"
-        " select tenant_id, site_id, $2, 'again ' || run_id, options, coalesce(reread_of, run_id), $3, told"
-        " from leasehold_audits.run where run_id = $1 returning run_id",
-        run_id, VERSION, settle,
-    )  # fmt: skip
+    new: UUID = await tx.fetchval("select leasehold_audits.add_reevaluation($1, $2, $3)", run_id, VERSION, settle)
     await _start(tx, new, reread(new, part=1), "the pages that were kept are judged again")
     return new
 
@@ -81,28 +72,19 @@ def reread(run_id: UUID, *, part: int) -> Flow:
 
 
 def _flow(name: str, first: str, run_id: UUID, part: int) -> Flow:
-    order = {"run_id": str(run_id), "part": part}
+    payload = {"run_id": str(run_id), "part": part}
     flow = Flow(name)
-    begun = flow.add(first, order, name="start", queue=QUEUE)
-    flow.add("audits.relate", order, name="relate", after=begun, on_failure="continue", queue=QUEUE)
+    started = flow.add(first, payload, name="start", queue=QUEUE)
+    flow.add("audits.relate", payload, name="relate", after=started, on_failure="continue", queue=QUEUE)
     return flow
 
 
-async def _start(tx: Transaction, run_id: UUID, flow: Flow, words: str) -> None:
+async def _start(tx: Transaction, run_id: UUID, flow: Flow, message: str) -> None:
     await RUNS.start(tx, run_id, flow)
-    await tx.execute(
-        "select leasehold_audits.tell($1, 'status_changed', 'running', $2, $3)",
-        run_id, words, json.dumps({"state": "running"}),
-    )  # fmt: skip
+    await store.add_event(tx, run_id, "status_changed", "running", message, data={"state": "running"})
 
 
-async def _same(tx: Transaction, print_: str) -> UUID | None:
-    # The upsert of the site has locked its row: two requests at once come one after the other.
-    found: UUID | None = await tx.fetchval(
-        "select run_id from leasehold_audits.run"
-        " where fingerprint = $1"
-        " and (state = 'running' or state = 'succeeded' and created_at > leasehold.now() - $2::interval)"
-        " order by created_at desc limit 1",
-        print_, WINDOW,
-    )  # fmt: skip
+async def _find_same(tx: Transaction, print_: str) -> UUID | None:
+    # put_site has locked the row of the site: two requests at once come one after the other.
+    found: UUID | None = await tx.fetchval("select leasehold_audits.find_same_run($1, $2)", print_, WINDOW)
     return found

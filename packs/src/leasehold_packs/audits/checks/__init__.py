@@ -4,13 +4,12 @@ Evidence is small JSON: what a person needs to find the fault in the page. No ev
 """
 
 from collections.abc import Callable, Iterator
-from typing import Any
 
 from leasehold_packs.audits.checks import content, data, fetching, head, images, indexing, languages, links, security
-from leasehold_packs.audits.crawled_page import Seen
+from leasehold_packs.audits.checks.evidence import Evidence
+from leasehold_packs.audits.crawled_page import CrawledPage
 
-Evidence = dict[str, Any]
-PageCheck = Callable[[Seen], Iterator[Evidence]]
+PageCheck = Callable[[CrawledPage], Iterator[Evidence]]
 
 #: Of an answer of any kind.
 OF_VISITS: dict[str, PageCheck] = {check.__name__: check for check in fetching.CHECKS}
@@ -22,8 +21,8 @@ OF_PAGES: dict[str, PageCheck] = {
 }
 
 
-def evaluate(seen: Seen) -> dict[str, Evidence]:
+def evaluate(crawled: CrawledPage) -> dict[str, Evidence]:
     """What is wrong with the page: the evidence by check."""
-    applied = OF_VISITS | OF_PAGES if seen.is_page else OF_VISITS
-    found = ((name, next(iter(check(seen)), None)) for name, check in applied.items())
+    applied = OF_VISITS | OF_PAGES if crawled.is_page else OF_VISITS
+    found = ((name, next(iter(check(crawled)), None)) for name, check in applied.items())
     return {name: evidence for name, evidence in found if evidence is not None}

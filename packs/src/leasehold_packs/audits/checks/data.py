@@ -1,10 +1,9 @@
 """What the page says to machines."""
 
 from collections.abc import Iterator
-from typing import Any
 
-from leasehold_packs.audits.checks.evidence import some
-from leasehold_packs.audits.crawled_page import Seen
+from leasehold_packs.audits.checks.evidence import Evidence, some
+from leasehold_packs.audits.crawled_page import CrawledPage
 from leasehold_packs.webfacts.structured import Json, values
 
 _PRICES = ("price", "lowPrice", "minPrice")
@@ -25,17 +24,17 @@ REQUIRED: dict[str, tuple[tuple[str, ...], ...]] = {
 }  # fmt: skip
 
 
-def json_ld_invalid(seen: Seen) -> Iterator[dict[str, Any]]:
-    others = (error for error in seen.structured.errors if not error.startswith("json-ld:"))
-    yield from some([*seen.structured.invalid, *others])
+def json_ld_invalid(crawled: CrawledPage) -> Iterator[Evidence]:
+    others = (error for error in crawled.structured.errors if not error.startswith("json-ld:"))
+    yield from some([*crawled.structured.invalid, *others])
 
 
-def structured_incomplete(seen: Seen) -> Iterator[dict[str, Any]]:
-    yield from some(_gaps(seen))
+def structured_incomplete(crawled: CrawledPage) -> Iterator[Evidence]:
+    yield from some(_gaps(crawled))
 
 
-def _gaps(seen: Seen) -> Iterator[str]:
-    for node in seen.structured.nodes():
+def _gaps(crawled: CrawledPage) -> Iterator[str]:
+    for node in crawled.structured.nodes():
         for type_ in sorted(node.types & REQUIRED.keys()):
             missing = [one for one in REQUIRED[type_] if not any(node.properties.get(name) for name in one)]
             if missing:

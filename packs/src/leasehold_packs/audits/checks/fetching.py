@@ -2,10 +2,9 @@
 
 import re
 from collections.abc import Iterator
-from typing import Any
 
-from leasehold_packs.audits.checks.evidence import some
-from leasehold_packs.audits.crawled_page import Seen
+from leasehold_packs.audits.checks.evidence import Evidence, some
+from leasehold_packs.audits.crawled_page import CrawledPage
 
 SLOW_MS = 800
 LARGE_BYTES = 2_000_000
@@ -16,68 +15,68 @@ _MARKUP = re.compile(r"\s*(?:<!doctype html|<html)", re.IGNORECASE)
 PASSING = (408, 421, 425, 429)
 
 
-def status_client_error(seen: Seen) -> Iterator[dict[str, Any]]:
-    if 400 <= (seen.visit.status or 0) < 500 and seen.visit.status not in PASSING:
-        yield {"status": seen.visit.status}
+def status_client_error(crawled: CrawledPage) -> Iterator[Evidence]:
+    if 400 <= (crawled.visit.status or 0) < 500 and crawled.visit.status not in PASSING:
+        yield {"status": crawled.visit.status}
 
 
-def status_server_error(seen: Seen) -> Iterator[dict[str, Any]]:
-    if (seen.visit.status or 0) >= 500:
-        yield {"status": seen.visit.status}
+def status_server_error(crawled: CrawledPage) -> Iterator[Evidence]:
+    if (crawled.visit.status or 0) >= 500:
+        yield {"status": crawled.visit.status}
 
 
-def fetch_failed(seen: Seen) -> Iterator[dict[str, Any]]:
-    if seen.visit.status is None and not _loops(seen):
-        yield {"problem": seen.visit.problem}
+def fetch_failed(crawled: CrawledPage) -> Iterator[Evidence]:
+    if crawled.visit.status is None and not _loops(crawled):
+        yield {"problem": crawled.visit.problem}
 
 
-def redirect_loop(seen: Seen) -> Iterator[dict[str, Any]]:
-    if _loops(seen):
-        yield {"hops": [url for url, _ in seen.visit.hops] or [seen.visit.url]}
+def redirect_loop(crawled: CrawledPage) -> Iterator[Evidence]:
+    if _loops(crawled):
+        yield {"hops": [url for url, _ in crawled.visit.hops] or [crawled.visit.url]}
 
 
-def redirect_chain(seen: Seen) -> Iterator[dict[str, Any]]:
-    if len(seen.visit.hops) > 1 and not _loops(seen):
-        yield {"hops": [url for url, _ in seen.visit.hops], "to": seen.visit.address}
+def redirect_chain(crawled: CrawledPage) -> Iterator[Evidence]:
+    if len(crawled.visit.hops) > 1 and not _loops(crawled):
+        yield {"hops": [url for url, _ in crawled.visit.hops], "to": crawled.visit.address}
 
 
-def slow_first_byte(seen: Seen) -> Iterator[dict[str, Any]]:
-    if seen.visit.first_byte_ms > SLOW_MS:
-        yield {"ms": round(seen.visit.first_byte_ms)}
+def slow_first_byte(crawled: CrawledPage) -> Iterator[Evidence]:
+    if crawled.visit.first_byte_ms > SLOW_MS:
+        yield {"ms": round(crawled.visit.first_byte_ms)}
 
 
-def large_body(seen: Seen) -> Iterator[dict[str, Any]]:
-    if seen.visit.size > LARGE_BYTES:
-        yield {"bytes": seen.visit.size}
+def large_body(crawled: CrawledPage) -> Iterator[Evidence]:
+    if crawled.visit.size > LARGE_BYTES:
+        yield {"bytes": crawled.visit.size}
 
 
-def page_cut(seen: Seen) -> Iterator[dict[str, Any]]:
-    if seen.visit.is_cut:
-        packed = seen.visit.header("content-encoding")
-        announced = "" if packed else seen.visit.header("content-length") or ""
+def page_cut(crawled: CrawledPage) -> Iterator[Evidence]:
+    if crawled.visit.is_cut:
+        packed = crawled.visit.header("content-encoding")
+        announced = "" if packed else crawled.visit.header("content-length") or ""
         whole = int(announced) if announced.isdecimal() and len(announced) < 16 else None
-        yield {"read": seen.visit.size} | ({"bytes": whole} if whole else {})
+        yield {"read": crawled.visit.size} | ({"bytes": whole} if whole else {})
 
 
-def insecure_scheme(seen: Seen) -> Iterator[dict[str, Any]]:
-    if seen.visit.status == 200 and not seen.visit.is_secure:
-        yield {"url": seen.visit.address}
+def insecure_scheme(crawled: CrawledPage) -> Iterator[Evidence]:
+    if crawled.visit.status == 200 and not crawled.visit.is_secure:
+        yield {"url": crawled.visit.address}
 
 
-def mixed_content(seen: Seen) -> Iterator[dict[str, Any]]:
-    if seen.is_page and seen.visit.is_secure:
-        yield from some(url for url in seen.page.resources if url.startswith("http:"))
+def mixed_content(crawled: CrawledPage) -> Iterator[Evidence]:
+    if crawled.is_page and crawled.visit.is_secure:
+        yield from some(url for url in crawled.page.resources if url.startswith("http:"))
 
 
-def wrong_media_type(seen: Seen) -> Iterator[dict[str, Any]]:
-    if seen.visit.status == 200 and not seen.is_page and _MARKUP.match(seen.text[:1000]):
-        yield {"media_type": seen.visit.media_type or None}
+def wrong_media_type(crawled: CrawledPage) -> Iterator[Evidence]:
+    if crawled.visit.status == 200 and not crawled.is_page and _MARKUP.match(crawled.text[:1000]):
+        yield {"media_type": crawled.visit.media_type or None}
 
 
-def _loops(seen: Seen) -> bool:
-    urls = [url for url, _ in seen.visit.hops]
+def _loops(crawled: CrawledPage) -> bool:
+    urls = [url for url, _ in crawled.visit.hops]
     # A fetch that runs in a circle ends as an error, and an error has no hops.
-    return len(urls) > len(set(urls)) or (seen.visit.problem or "").endswith("redirects in a circle")
+    return len(urls) > len(set(urls)) or (crawled.visit.problem or "").endswith("redirects in a circle")
 
 
 CHECKS = (

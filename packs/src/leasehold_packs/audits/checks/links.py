@@ -2,11 +2,10 @@
 
 import re
 from collections.abc import Iterator
-from typing import Any
 from urllib.parse import urlsplit
 
-from leasehold_packs.audits.checks.evidence import some
-from leasehold_packs.audits.crawled_page import Seen
+from leasehold_packs.audits.checks.evidence import Evidence, some
+from leasehold_packs.audits.crawled_page import CrawledPage
 from leasehold_packs.webfacts.page import Link
 
 MOST_LINKS = 100
@@ -27,44 +26,44 @@ _GENERIC = frozenset(
 )
 
 
-def link_text_empty(seen: Seen) -> Iterator[dict[str, Any]]:
-    yield from some(link.href for link in _followed(seen) if not link.text)
+def link_text_empty(crawled: CrawledPage) -> Iterator[Evidence]:
+    yield from some(link.href for link in _followed(crawled) if not link.text)
 
 
-def link_text_generic(seen: Seen) -> Iterator[dict[str, Any]]:
+def link_text_generic(crawled: CrawledPage) -> Iterator[Evidence]:
     """Links within the page and those that nobody shall follow need no words for search engines."""
-    told = (link for link in _followed(seen) if not link.nofollow and not link.href.startswith("#"))
+    told = (link for link in _followed(crawled) if not link.nofollow and not link.href.startswith("#"))
     yield from some(f"{link.text}: {link.href}" for link in told if _plain(link.text) in _GENERIC)
 
 
-def link_uncrawlable(seen: Seen) -> Iterator[dict[str, Any]]:
+def link_uncrawlable(crawled: CrawledPage) -> Iterator[Evidence]:
     """A link that only a script can follow."""
     yield from some(
-        link.href or "(empty)" for link in seen.page.links if link.url is None and _NOWHERE.match(link.href)
+        link.href or "(empty)" for link in crawled.page.links if link.url is None and _NOWHERE.match(link.href)
     )
 
 
-def links_too_many(seen: Seen) -> Iterator[dict[str, Any]]:
-    if len(seen.page.links) > MOST_LINKS:
-        yield {"count": len(seen.page.links)}
+def links_too_many(crawled: CrawledPage) -> Iterator[Evidence]:
+    if len(crawled.page.links) > MOST_LINKS:
+        yield {"count": len(crawled.page.links)}
 
 
-def link_localhost(seen: Seen) -> Iterator[dict[str, Any]]:
-    if not _LOCAL.fullmatch(seen.host):
-        yield from some(link.href for link in _followed(seen) if _LOCAL.fullmatch(_host(link)))
+def link_localhost(crawled: CrawledPage) -> Iterator[Evidence]:
+    if not _LOCAL.fullmatch(crawled.host):
+        yield from some(link.href for link in _followed(crawled) if _LOCAL.fullmatch(_host(link)))
 
 
-def link_insecure(seen: Seen) -> Iterator[dict[str, Any]]:
-    if seen.visit.is_secure:
-        yield from some(link.href for link in _followed(seen) if (link.url or "").startswith("http:"))
+def link_insecure(crawled: CrawledPage) -> Iterator[Evidence]:
+    if crawled.visit.is_secure:
+        yield from some(link.href for link in _followed(crawled) if (link.url or "").startswith("http:"))
 
 
-def nofollow_internal(seen: Seen) -> Iterator[dict[str, Any]]:
-    yield from some(link.href for link in _followed(seen) if link.nofollow and seen.is_internal(link.url or ""))
+def nofollow_internal(crawled: CrawledPage) -> Iterator[Evidence]:
+    yield from some(link.href for link in _followed(crawled) if link.nofollow and crawled.is_internal(link.url or ""))
 
 
-def _followed(seen: Seen) -> list[Link]:
-    return [link for link in seen.page.links if link.url]
+def _followed(crawled: CrawledPage) -> list[Link]:
+    return [link for link in crawled.page.links if link.url]
 
 
 def _host(link: Link) -> str:

@@ -2,53 +2,52 @@
 
 import re
 from collections.abc import Iterator
-from typing import Any
 
-from leasehold_packs.audits.checks.evidence import some
-from leasehold_packs.audits.crawled_page import Seen
+from leasehold_packs.audits.checks.evidence import Evidence, some
+from leasehold_packs.audits.crawled_page import CrawledPage
 
 _MAX_AGE = re.compile(r"max-age\s*=\s*\"?(\d+)", re.IGNORECASE)
 _VERSION = re.compile(r"\d+\.\d+")
 
 
-def hsts_missing(seen: Seen) -> Iterator[dict[str, Any]]:
-    given = seen.visit.header("strict-transport-security")
+def hsts_missing(crawled: CrawledPage) -> Iterator[Evidence]:
+    given = crawled.visit.header("strict-transport-security")
     age = _MAX_AGE.search(given or "")
-    if seen.visit.is_secure and not (age and int(age[1]) > 0):
+    if crawled.visit.is_secure and not (age and int(age[1]) > 0):
         yield {"header": given}
 
 
-def csp_missing(seen: Seen) -> Iterator[dict[str, Any]]:
-    if not _policy(seen):
+def csp_missing(crawled: CrawledPage) -> Iterator[Evidence]:
+    if not _policy(crawled):
         yield {}
 
 
-def nosniff_missing(seen: Seen) -> Iterator[dict[str, Any]]:
-    given = seen.visit.header("x-content-type-options")
+def nosniff_missing(crawled: CrawledPage) -> Iterator[Evidence]:
+    given = crawled.visit.header("x-content-type-options")
     if (given or "").strip().lower() != "nosniff":
         yield {"header": given}
 
 
-def clickjacking(seen: Seen) -> Iterator[dict[str, Any]]:
-    given = (seen.visit.header("x-frame-options") or "").strip().upper()
-    if given not in ("DENY", "SAMEORIGIN") and "frame-ancestors" not in _policy(seen):
+def clickjacking(crawled: CrawledPage) -> Iterator[Evidence]:
+    given = (crawled.visit.header("x-frame-options") or "").strip().upper()
+    if given not in ("DENY", "SAMEORIGIN") and "frame-ancestors" not in _policy(crawled):
         yield {"header": given or None}
 
 
-def form_insecure(seen: Seen) -> Iterator[dict[str, Any]]:
+def form_insecure(crawled: CrawledPage) -> Iterator[Evidence]:
     """What is typed into it travels in the clear."""
-    if seen.page.form_actions:
-        sent = [url for url in seen.page.form_actions if url.startswith("http:")]
-        yield from some(sent if seen.visit.is_secure else seen.page.form_actions)
+    if crawled.page.form_actions:
+        sent = [url for url in crawled.page.form_actions if url.startswith("http:")]
+        yield from some(sent if crawled.visit.is_secure else crawled.page.form_actions)
 
 
-def server_leak(seen: Seen) -> Iterator[dict[str, Any]]:
-    told = {name: seen.visit.header(name) or "" for name in ("server", "x-powered-by", "x-aspnet-version")}
+def server_leak(crawled: CrawledPage) -> Iterator[Evidence]:
+    told = {name: crawled.visit.header(name) or "" for name in ("server", "x-powered-by", "x-aspnet-version")}
     yield from some(f"{name}: {value}" for name, value in told.items() if _VERSION.search(value))
 
 
-def _policy(seen: Seen) -> str:
-    return (seen.visit.header("content-security-policy") or "").lower()
+def _policy(crawled: CrawledPage) -> str:
+    return (crawled.visit.header("content-security-policy") or "").lower()
 
 
 CHECKS = (hsts_missing, csp_missing, nosniff_missing, clickjacking, form_insecure, server_leak)

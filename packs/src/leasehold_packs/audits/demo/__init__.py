@@ -3,12 +3,15 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from typing import Any
+from functools import partial
 from uuid import UUID
 
+from leasehold import Access
 from leasehold_packs.audits import service, start_run
 from leasehold_packs.audits.demo.site import MadeSite
 from leasehold_packs.audits.model import Options
+from leasehold_packs.audits.model_results import Audit
+from leasehold_packs.runs.snapshot import wait
 
 _POLL_SECONDS = 0.2
 _HEADERS = (
@@ -54,7 +57,7 @@ async def serving(weeks: Weeks, port: int) -> AsyncIterator[str]:
         yield base
 
 
-async def run(access: Any, *, weeks: int, port: int, tell: Callable[[str], None]) -> None:
+async def run(access: Access, *, weeks: int, port: int, tell: Callable[[str], None]) -> None:
     """Audit the site for so many weeks, and say what each audit says."""
     made = Weeks(MadeSite())
     async with serving(made, port) as base:
@@ -63,41 +66,36 @@ async def run(access: Any, *, weeks: int, port: int, tell: Callable[[str], None]
         for week in range(weeks):
             made.week = week
             ended = await _audit(access, f"{base}/")
-            if ended["state"] != "succeeded":
-                tell(f"week {week}: {ended['state']} {ended['reason'] or ''}")
+            if ended.report is None:
+                tell(f"week {week}: {ended.state} {ended.reason or ''}")
                 return
             found = await _findings(access, ended, before, base)
-            before = ended["run_id"]
-            tell(f"week {week}: {ended['pages']} pages, score {ended['score']:.2f}, {_said(found)}")
+            before, arithmetic = ended.run_id, ended.report["arithmetic"]
+            tell(f"week {week}: {ended.pages} pages, score {ended.score:.2f}, {_said(found)}")
             for state in _SHOWN if week else ():
                 for check, path in sorted(found.get(state, ())):
                     tell(f"  {state}: {check} {path}")
-        tell(f"{ended['report']['arithmetic']}")
-        tell(f"leasehold audits report {ended['run_id']} > report.html")
+        tell(arithmetic)
+        tell(f"leasehold audits report {before} > report.html")
 
 
-async def _audit(access: Any, url: str) -> dict[str, Any]:
+async def _audit(access: Access, url: str) -> Audit:
     async with access.transaction() as tx:
-        asked = await start_run.ask(tx, access.tenant_id, url, Options(), force=True)
-    while True:
-        async with access.transaction() as tx:
-            now = await service.get_run(tx, asked.run_id)
-        if now["state"] != "running":
-            return now
-        await asyncio.sleep(_POLL_SECONDS)
+        requested = await start_run.request_run(tx, url, Options(), force=True)
+    await wait(partial(service.snapshot, access, requested.run_id), every_s=_POLL_SECONDS)
+    async with access.transaction() as tx:
+        return await service.get_run(tx, requested.run_id)
 
 
-async def _findings(
-    access: Any, run: dict[str, Any], before: UUID | None, base: str
-) -> dict[str, set[tuple[str, str]]]:
+async def _findings(access: Access, run: Audit, before: UUID | None, base: str) -> dict[str, set[tuple[str, str]]]:
     """By state; fixed are those that the audit before still found."""
     async with access.transaction() as tx:
-        rows = await service.list_findings(tx, run["site_id"])
-        compared = await service.compare(tx, before, run["run_id"]) if before else {"fixed": []}
+        findings = (await service.list_findings(tx, run.site_id)).data
+        fixed = (await service.compare(tx, before, run.run_id)).fixed if before else []
     found: dict[str, set[tuple[str, str]]] = {}
-    told = [row for row in rows if row["state"] != "fixed"]
-    for row in told + [one | {"state": "fixed"} for one in compared["fixed"]]:
-        found.setdefault(row["state"], set()).add((row["check_id"], row["url"].removeprefix(base)))
+    states = [(one.state, one.check_id, one.url) for one in findings if one.state != "fixed"]
+    for state, check, url in states + [("fixed", one.check_id, one.url) for one in fixed]:
+        found.setdefault(state, set()).add((check, url.removeprefix(base)))
     return found
 
 

@@ -58,7 +58,7 @@ begin
     select from pack.url u where u.run_id = p_run and u.key = any(p_keys) and u.state = 'left'
   ) then
     update pack.run set is_full = true where run_id = p_run;
-    perform pack.tell(
+    perform pack.add_event(
       p_run, 'warning', 'max_pages', 'the limit of ' || (v_run.options ->> 'max_pages') || ' pages is reached'
     );
   end if;

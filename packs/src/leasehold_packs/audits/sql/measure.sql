@@ -18,7 +18,7 @@ begin
   into v_known, v_done, v_bad
   from pack.url where run_id = p_run and state <> 'left';
   update pack.run set measured_at = leasehold.now() where run_id = p_run;
-  perform pack.tell(
+  perform pack.add_event(
     p_run, 'metric', 'crawl', v_done || ' of ' || v_known || ' pages',
     jsonb_build_object('known', v_known, 'done', v_done, 'failed', v_bad), 90 * v_done / greatest(v_known, 1)
   );

@@ -19,7 +19,7 @@ begin
     returning u.key
   )
   delete from pack.issue i using again a where i.run_id = p_run and i.key = a.key;
-  perform pack.tell(p_run, 'status_changed', 'running', 'the audit goes on', jsonb_build_object('state', 'running'));
+  perform pack.add_event(p_run, 'status_changed', 'running', 'the audit goes on', jsonb_build_object('state', 'running'));
   return v_part;
 end
 $$;

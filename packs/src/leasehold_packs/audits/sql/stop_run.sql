@@ -8,7 +8,7 @@ begin
   if not found then
     return false;
   end if;
-  perform pack.tell(p_run, 'status_changed', p_state, p_reason, jsonb_build_object('state', p_state));
+  perform pack.add_event(p_run, 'status_changed', p_state, p_reason, jsonb_build_object('state', p_state));
   return true;
 end
 $$;

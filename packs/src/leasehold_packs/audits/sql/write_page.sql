@@ -41,7 +41,7 @@ begin
   select p_run, v_tenant, p_key, a.n, a.to_key, a.hreflang
   from jsonb_to_recordset(p_page -> 'alternates') a(n integer, to_key bytea, hreflang text);
   if p_page ? 'trouble' then
-    perform pack.tell(p_run, p_page #>> '{trouble,type}', null, p_page #>> '{trouble,message}');
+    perform pack.add_event(p_run, p_page #>> '{trouble,type}', null, p_page #>> '{trouble,message}');
   end if;
   outside := pack.write_outside(p_run, v_tenant, p_key, p_page -> 'outside');
   images := pack.write_images(p_run, v_tenant, p_key, p_page -> 'images');

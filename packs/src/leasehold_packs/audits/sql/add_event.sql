@@ -1,6 +1,6 @@
 -- Note an event. What has a step is said once in each part of a run; warnings and errors of pages have a limit.
 -- for: api, worker
-create or replace function pack.tell(
+create or replace function pack.add_event(
   p_run uuid, p_type text, p_step text, p_message text, p_data jsonb default null, p_progress integer default 0
 ) returns void
 language plpgsql
