@@ -32,6 +32,8 @@ app = Leasehold()
 DISCOVERY, NOTIFICATION, MAINTENANCE = "monitors.discovery", "monitors.notification", "monitors.maintenance"
 QUEUES = (CRAWL, DISCOVERY, NOTIFICATION, MAINTENANCE)
 _STEPS = 500
+#: Kept pages that are read in one transaction.
+_PART = 100
 _SHOWN = 1000
 
 
@@ -214,11 +216,8 @@ async def reread(ctx: Context, site: Site) -> dict[str, Any]:
     while True:
         async with ctx.transaction() as tx:
             rows = await tx.fetch(
-                "select product_id, url, name, body, feed, media_type, selector, facts_digest, facts, extractor"
-                " from leasehold_monitors.product where site_id = $1 and body is not null"
-                " and ($2::uuid is null or product_id > $2) order by product_id limit 100",
-                site.site_id, after,
-            )  # fmt: skip
+                "select * from leasehold_monitors.list_kept_pages($1, $2, $3)", site.site_id, after, _PART
+            )
         for row in rows:
             reading = await _kept(ctx, row, row["selector"] or settings.selector, settings.currency)
             if reading is None:
@@ -227,7 +226,7 @@ async def reread(ctx: Context, site: Site) -> dict[str, Any]:
                 same += 1
             else:
                 differ.append(_difference(row, reading))
-        if len(rows) < 100:
+        if len(rows) < _PART:
             return {"same": same, "lost": lost, "differ": len(differ), "products": differ[:_SHOWN]}
         after = rows[-1]["product_id"]
         await ctx.progress(50, f"{same + lost + len(differ)} pages")
@@ -272,9 +271,7 @@ async def _start(tx: Transaction, run_id: UUID) -> None:
 
 async def _products(tx: Transaction, site_id: UUID, what: str, after: UUID | None) -> list[Any]:
     return await tx.fetch(
-        "select product_id from leasehold_monitors.product where site_id = $1 and state <> 'paused'"
-        " and ($2 = 'crawl' or checked_at is null) and ($3::uuid is null or product_id > $3)"
-        " order by product_id limit $4",
+        "select product_id from leasehold_monitors.list_products_to_check($1, $2, $3, $4) as product_id",
         site_id, what, after, _STEPS,
     )  # fmt: skip
 

@@ -55,12 +55,7 @@ class Begun:
 
     @classmethod
     async def load(cls, tx: Transaction, search_id: UUID) -> "Begun":
-        row = await tx.fetchrow(
-            "select e.site_id, e.options, e.created_at, e.finished_at, s.url, s.settings"
-            " from leasehold_monitors.search e"
-            " join leasehold_monitors.site s using (site_id) where search_id = $1",
-            search_id,
-        )
+        row = await tx.fetchrow("select * from leasehold_monitors.load_search($1)", search_id)
         if row is None or row["finished_at"]:
             raise Cancel("the search is over")
         return cls(
@@ -178,11 +173,7 @@ async def _propose(tx: Transaction, tenant: UUID, search: Begun, url: str, readi
     """What was decided stays decided; a product that is watched is no candidate."""
     guess = told(reading) | {"name": reading.get("name"), "image": reading.get("image")}
     await tx.execute(
-        "insert into leasehold_monitors.candidate as c (tenant_id, site_id, key, url, guess, confidence)"
-        " select $1, $2, $3, $4, $5, $6 where not exists ("
-        "  select from leasehold_monitors.product where site_id = $2 and key = $3)"
-        " on conflict (site_id, key) do update set guess = excluded.guess, confidence = excluded.confidence"
-        " where c.state = 'proposed'",
+        "select leasehold_monitors.propose_candidate($1, $2, $3, $4, $5, $6)",
         tenant, search.site_id, page_key(url), plain_url(url), json.dumps(shown(guess)), sure,
     )  # fmt: skip
 

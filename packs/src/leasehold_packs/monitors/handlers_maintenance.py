@@ -33,11 +33,7 @@ async def upkeep(ctx: Context) -> dict[str, int]:
 async def _roll_up(ctx: Context) -> int:
     """From the day before the last that was rolled up, which may not have been over, to today."""
     async with ctx.transaction() as tx:
-        row = await tx.fetchrow(
-            "select (leasehold.now() at time zone 'UTC')::date as today, coalesce("
-            " (select max(day) - 1 from leasehold_monitors.daily),"
-            " (select (min(at) at time zone 'UTC')::date from leasehold_monitors.observation)) as first"
-        )
+        row = await tx.fetchrow("select today, first from leasehold_monitors.days_to_roll_up()")
         if row["first"] is None:
             return 0
         until = row["today"] + timedelta(days=1)

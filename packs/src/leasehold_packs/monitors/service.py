@@ -21,16 +21,6 @@ if TYPE_CHECKING:
     from leasehold.web import Transaction
 
 _CONDITIONS = ("percent", "absolute", "target", "back_in_stock", "new_low", "undercut")
-_PRODUCT = (
-    "p.product_id, p.site_id, p.group_id, p.url, p.state, p.reason, p.tags, p.selector, p.name, p.brand, p.image,"
-    " p.sku, p.gtin, p.mpn, p.platform_id, p.id_method, p.checked_at, p.result, p.missing_since, p.created_at,"
-    " coalesce(p.facts -> 'disagreements', '[]')"
-    '  @? \'$[*] ? (@.name == "price" || @.name == "availability")\' as disagrees,'
-    " o.price, o.currency, o.list_price, o.availability, o.confidence, o.method, o.low, o.high, o.since, o.seen_at"
-)
-_WITH_OFFER = (
-    "leasehold_monitors.product p left join leasehold_monitors.offer o on o.product_id = p.product_id and variant = ''"
-)
 
 
 # -- sites ------------------------------------------------------------------------------------------------------
@@ -40,9 +30,7 @@ async def put_site(tx: "Transaction", tenant: UUID, url: str, settings: Settings
     """Register a site, or give the one that is there new settings; a new one is read for a test."""
     root = _root(url)
     row = await tx.fetchrow(
-        "insert into leasehold_monitors.site (tenant_id, url, key, settings) values ($1, $2, $3, $4)"
-        " on conflict (tenant_id, key) do update set settings = excluded.settings"
-        " returning site_id, (xmax = 0) as created",
+        "select site_id, created from leasehold_monitors.put_site($1, $2, $3, $4)",
         tenant, root, page_key(root), json.dumps(asdict(settings)),
     )  # fmt: skip
     site_id: UUID = row["site_id"]
@@ -52,23 +40,14 @@ async def put_site(tx: "Transaction", tenant: UUID, url: str, settings: Settings
 
 
 async def get_site(tx: "Transaction", site_id: UUID) -> dict[str, Any]:
-    row = await tx.fetchrow(
-        "select site_id, url, state, settings, tested, health, created_at,"
-        " (select count(*) from leasehold_monitors.product p where p.site_id = s.site_id) as products"
-        " from leasehold_monitors.site s where site_id = $1",
-        site_id,
-    )
+    row = await tx.fetchrow("select * from leasehold_monitors.list_sites($1)", site_id)
     if row is None:
         raise NotFound(f"there is no site {site_id}", hint="leasehold monitors sites")
     return _plain(row, "settings", "tested", "health")
 
 
 async def list_sites(tx: "Transaction") -> list[dict[str, Any]]:
-    rows = await tx.fetch(
-        "select site_id, url, state, settings, tested, health, created_at,"
-        " (select count(*) from leasehold_monitors.product p where p.site_id = s.site_id) as products"
-        " from leasehold_monitors.site s order by url limit 1000"
-    )
+    rows = await tx.fetch("select * from leasehold_monitors.list_sites()")
     return [_plain(row, "settings", "tested", "health") for row in rows]
 
 
@@ -137,11 +116,7 @@ async def add_product(
     tx: "Transaction", tenant: UUID, site_id: UUID, url: str, *, tags: list[str], selector: str | None = None
 ) -> UUID:
     product_id: UUID = await tx.fetchval(
-        "insert into leasehold_monitors.product (tenant_id, site_id, url, key, tags, selector)"
-        " values ($1, $2, $3, $4, $5, $6)"
-        " on conflict (site_id, key) do update set tags = excluded.tags,"
-        " state = case when product.state = 'paused' then 'active' else product.state end"
-        " returning product_id",
+        "select leasehold_monitors.add_product($1, $2, $3, $4, $5, $6)",
         tenant, site_id, url_key(url), page_key(url), tags, selector,
     )  # fmt: skip
     return product_id
@@ -158,7 +133,10 @@ async def check(tx: "Transaction", product_id: UUID) -> UUID:
 
 async def get_product(tx: "Transaction", product_id: UUID) -> dict[str, Any]:
     """All that is known, with its variants and how the newest page was read."""
-    row = await tx.fetchrow(f"select {_PRODUCT}, p.facts from {_WITH_OFFER} where p.product_id = $1", product_id)
+    row = await tx.fetchrow(
+        "select o.*, p.facts from leasehold_monitors.products_with_offers() o"
+        " join leasehold_monitors.product p using (product_id) where product_id = $1", product_id,
+    )  # fmt: skip
     if row is None:
         raise _no_product(product_id)
     variants = await tx.fetch(
@@ -197,12 +175,7 @@ async def list_products(
 ) -> list[dict[str, Any]]:
     """By id; ``after`` is the last one of the page before."""
     rows = await tx.fetch(
-        f"select {_PRODUCT} from {_WITH_OFFER}"
-        " where ($1::uuid is null or p.site_id = $1) and ($2::text is null or p.state = $2)"
-        " and ($3::text is null or lower(p.brand) = lower($3)) and ($4::text is null or $4 = any(p.tags))"
-        " and ($5::text is null or position(lower($5) in lower(concat_ws(' ', p.name, p.url, p.sku))) > 0)"
-        " and ($6::timestamptz is null or o.since >= $6) and ($7::uuid is null or p.product_id > $7)"
-        " order by p.product_id limit $8",
+        "select * from leasehold_monitors.list_products($1, $2, $3, $4, $5, $6, $7, $8)",
         site_id, state, brand, tag, query, changed_since, after, limit,
     )  # fmt: skip
     return [_standing(dict(row)) for row in rows]
@@ -219,11 +192,7 @@ async def change_product(
 ) -> dict[str, Any]:
     """A new selector makes the next check read the page again, even if it is the same."""
     found = await tx.fetchval(
-        "update leasehold_monitors.product set tags = coalesce($2, tags),"
-        " state = case when $3 then 'paused' when not $3 and state = 'paused' then 'active' else state end,"
-        " selector = case when $5 then null else coalesce($4, selector) end,"
-        " extractor = case when $5 or $4 is not null then null else extractor end"
-        " where product_id = $1 returning true",
+        "select leasehold_monitors.change_product($1, $2, $3, $4, $5)",
         product_id, tags, paused, selector, forget_selector,
     )  # fmt: skip
     if not found:
@@ -256,29 +225,12 @@ async def history(
         await get_product(tx, product_id)
         return []
     if granularity == "raw":
-        rows = await tx.fetch(
-            "select at, price, currency, list_price, availability, method, confidence, body, pointer"
-            " from leasehold_monitors.observation where offer_id = $1 and ($2::timestamptz is null or at >= $2)"
-            " and ($3::timestamptz is null or at < $3) order by at desc limit $4",
-            offer_id, since, until, limit,
-        )  # fmt: skip
+        statement = "select * from leasehold_monitors.list_observations($1, $2, $3, $4)"
     elif granularity == "day":
-        rows = await tx.fetch(
-            "select day, currency, low, high, opened, closed, changes from leasehold_monitors.history_by_day($1)"
-            " where ($2::timestamptz is null or day >= $2::date)"
-            " and ($3::timestamptz is null or day < $3::date) order by day desc, currency limit $4",
-            offer_id, since, until, limit,
-        )  # fmt: skip
+        statement = "select * from leasehold_monitors.list_days($1, $2, $3, $4)"
     else:
-        rows = await tx.fetch(
-            "select date_trunc('month', day)::date as month, currency, min(low) as low, max(high) as high,"
-            " avg(closed)::numeric(20, 6) as average, sum(changes)::integer as changes, count(*)::integer as days"
-            " from leasehold_monitors.history_by_day($1) group by 1, 2"
-            " having ($2::timestamptz is null or date_trunc('month', min(day))::date >= $2::date)"
-            " and ($3::timestamptz is null or date_trunc('month', min(day))::date < $3::date)"
-            " order by 1 desc, currency limit $4",
-            offer_id, since, until, limit,
-        )  # fmt: skip
+        statement = "select * from leasehold_monitors.list_months($1, $2, $3, $4)"
+    rows = await tx.fetch(statement, offer_id, since, until, limit)
     return [_priced(dict(row)) for row in rows]
 
 
@@ -310,22 +262,13 @@ async def list_candidates(
     tx: "Transaction", site_id: UUID, *, state: str = "proposed", limit: int = 500
 ) -> list[dict[str, Any]]:
     """The surest first."""
-    rows = await tx.fetch(
-        "select candidate_id, url, guess, round(confidence::numeric, 3)::float8 as confidence, state, decided_by,"
-        " decided_at, created_at from leasehold_monitors.candidate where site_id = $1 and state = $2"
-        " order by confidence desc, url limit $3",
-        site_id, state, limit,
-    )  # fmt: skip
+    rows = await tx.fetch("select * from leasehold_monitors.list_candidates($1, $2, $3)", site_id, state, limit)
     return [_plain(row, "guess") for row in rows]
 
 
 async def list_queues(tx: "Transaction") -> list[dict[str, Any]]:
     """The sites with candidates that wait for approval, the most first."""
-    rows = await tx.fetch(
-        "select s.site_id, s.url, count(*) as waiting, min(c.created_at) as since"
-        " from leasehold_monitors.candidate c join leasehold_monitors.site s using (site_id)"
-        " where c.state = 'proposed' group by s.site_id order by count(*) desc, s.url limit 100"
-    )
+    rows = await tx.fetch("select * from leasehold_monitors.list_approval_queues()")
     return [_masked(dict(row)) for row in rows]
 
 
@@ -343,9 +286,7 @@ async def decide(
     """Approve or reject candidates, all or these, that are sure enough; how many. The approved get their baseline."""
     await get_site(tx, site_id)
     rows = await tx.fetch(
-        "update leasehold_monitors.candidate set state = $3, decided_by = $4, decided_at = leasehold.now()"
-        " where site_id = $1 and state = 'proposed' and ($2::uuid[] is null or candidate_id = any($2))"
-        " and confidence >= $5 returning url",
+        "select url from leasehold_monitors.decide_candidates($1, $2, $3, $4, $5) as url",
         site_id, candidates, "approved" if approve else "rejected", by, least,
     )  # fmt: skip
     if approve and rows:
@@ -372,15 +313,8 @@ async def list_changes(
 ) -> list[dict[str, Any]]:
     """The newest first; ``before`` is the moment and id of the last one of the page before."""
     rows = await tx.fetch(
-        "select c.change_id, c.product_id, p.site_id, p.url, p.name, c.variant, c.kind, c.before, c.after,"
-        " c.percent::float8 as percent, c.state, c.doubt, c.told, c.body_before, c.body_after, c.at, c.decided_at"
-        " from leasehold_monitors.change c join leasehold_monitors.product p using (product_id)"
-        " where ($1::text is null or c.state = $1) and ($2::text is null or c.kind = $2)"
-        " and ($3::uuid is null or p.site_id = $3) and ($4::uuid is null or c.product_id = $4)"
-        " and ($5::timestamptz is null or c.at >= $5)"
-        " and ($6::timestamptz is null or (c.at, c.change_id) < ($6, $7))"
-        " and ($9::boolean is null or c.told = $9) order by c.at desc, c.change_id desc limit $8",
-        state, kind, site_id, product_id, since, *(before or (None, None)), limit, told,
+        "select * from leasehold_monitors.list_changes($1, $2, $3, $4, $5, $6, $7, $8, $9)",
+        state, kind, site_id, product_id, since, told, *(before or (None, None)), limit,
     )  # fmt: skip
     return [_plain(row, "before", "after") for row in rows]
 
@@ -415,9 +349,7 @@ async def put_rule(
         if given and not await tx.fetchval(f"select true from leasehold_monitors.{kind} where {kind}_id = $1", given):
             raise NotFound(f"there is no {kind} {given}")
     rule_id = await tx.fetchval(
-        "insert into leasehold_monitors.rule"
-        " (tenant_id, name, condition, value, currency, direction, site_id, product_id, tag, brand)"
-        " values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) returning rule_id",
+        "select leasehold_monitors.add_rule($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
         tenant, name, condition, value, currency, direction,
         *(scope.get(part) for part in ("site_id", "product_id", "tag", "brand")),
     )  # fmt: skip
@@ -425,11 +357,7 @@ async def put_rule(
 
 
 async def list_rules(tx: "Transaction") -> list[dict[str, Any]]:
-    rows = await tx.fetch(
-        "select rule_id, name, condition, value::text, currency, direction, site_id, product_id, tag, brand, paused,"
-        " created_at, (select count(*) from leasehold_monitors.alert a where a.rule_id = r.rule_id) as alerts"
-        " from leasehold_monitors.rule r order by created_at, rule_id limit 1000"
-    )
+    rows = await tx.fetch("select * from leasehold_monitors.list_rules()")
     return [dict(row) for row in rows]
 
 
@@ -443,12 +371,7 @@ async def remove_rule(tx: "Transaction", rule_id: UUID) -> None:
 
 async def list_groups(tx: "Transaction", *, limit: int = 100) -> list[dict[str, Any]]:
     """Things that more than one site sells, the most first."""
-    rows = await tx.fetch(
-        "select g.group_id, g.match, g.name, count(*) as products from leasehold_monitors.product_group g"
-        " join leasehold_monitors.product p using (group_id) group by 1 having count(*) > 1"
-        " order by count(*) desc, g.match limit $1",
-        limit,
-    )
+    rows = await tx.fetch("select * from leasehold_monitors.list_groups($1)", limit)
     return [dict(row) for row in rows]
 
 
@@ -459,16 +382,7 @@ async def compare_group(tx: "Transaction", group_id: UUID) -> dict[str, Any]:
     )
     if head is None:
         raise NotFound(f"there is no group {group_id}")
-    rows = await tx.fetch(
-        "select p.product_id, p.site_id, p.url, p.name, p.state, p.result, p.missing_since, p.checked_at, o.price,"
-        " o.currency, o.availability, o.seen_at, case when p.state <> 'gone' and p.missing_since is null then round(("
-        "  o.price / min(o.price) filter (where p.state <> 'gone' and p.missing_since is null)"
-        "  over (partition by o.currency) - 1) * 100, 2)::float8 end as percent_above_cheapest"
-        f" from {_WITH_OFFER} where p.group_id = $1"
-        " order by p.state = 'gone' or p.missing_since is not null, o.currency nulls last, o.price nulls last, p.url"
-        " limit 1000",
-        group_id,
-    )
+    rows = await tx.fetch("select * from leasehold_monitors.compare_group($1)", group_id)
     return dict(head) | {"products": [_standing(dict(row)) for row in rows]}
 
 

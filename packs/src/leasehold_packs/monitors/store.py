@@ -26,15 +26,7 @@ _RECOGNISED_BY = ("gtin", "mpn", "sku", "name")
 
 async def load(tx: Transaction, product_id: UUID, run_id: UUID | None = None) -> Watched:
     """The product, if it is to be checked at all."""
-    row = await tx.fetchrow(
-        "select p.*, s.settings, s.state as site_state, leasehold.now() as now,"
-        " coalesce((select r.started_at from leasehold_monitors.run r where r.run_id = $2),"
-        "  leasehold.now() - interval '10 minutes') as rules_since,"
-        " exists (select from leasehold_monitors.change c where c.product_id = p.product_id and c.state = 'pending')"
-        "  as is_waiting"
-        " from leasehold_monitors.product p join leasehold_monitors.site s using (site_id) where product_id = $1",
-        product_id, run_id,
-    )  # fmt: skip
+    row = await tx.fetchrow("select * from leasehold_monitors.load_product($1, $2)", product_id, run_id)
     if row is None or row["state"] == "paused" or row["site_state"] == "paused":
         raise Cancel("nobody watches it any more")
     return Watched(
@@ -138,9 +130,7 @@ class Settling:
 
     async def _first(self, observed: Observed) -> None:
         offer_id = await self.tx.fetchval(
-            "insert into leasehold_monitors.offer (tenant_id, product_id, variant, price, currency, list_price,"
-            " availability, method, stock_method, confidence, body, told_price, low, high, since, seen_at)"
-            " values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $4, $4, $4, $12, $12) returning offer_id",
+            "select leasehold_monitors.add_offer($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
             self.tenant, self.watched.product_id, observed.variant, observed.price,
             observed.currency if observed.price is not None else None, observed.list_price, observed.availability,
             observed.method, observed.stock_method, observed.confidence, self.seen.evidence, self.now,
@@ -198,13 +188,7 @@ class Settling:
         )  # fmt: skip
         told = {change.kind for change, known in accepted if await self._accept(change, known, row, observed)}
         await self.tx.execute(
-            "update leasehold_monitors.offer set price = $2, currency = $3, availability = $4, list_price = $5,"
-            " method = coalesce($6, method), stock_method = coalesce($7, stock_method), confidence = $8,"
-            " body = case when $9 then $10 else body end, since = case when $9 then $11 else since end, seen_at = $11,"
-            " told_price = case when $12 or currency is distinct from $3 then $2 else told_price end,"
-            " low = case when currency = $3 then least(low, $2) else $2 end,"
-            " high = case when currency = $3 then greatest(high, $2) else $2 end"
-            " where offer_id = $1",
+            "select leasehold_monitors.change_offer($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
             row["offer_id"], price, currency, stock, struck, observed.method if takes_price else None,
             observed.stock_method if takes_stock else None,
             sure, is_other, self.seen.evidence, self.now, "price" in told,
@@ -233,29 +217,25 @@ class Settling:
         return moved >= Decimal(str(self.watched.settings.threshold_percent))
 
     async def _observe(self, offer_id: UUID, pointer: str | None) -> None:
-        await self.tx.execute(
-            "insert into leasehold_monitors.observation"
-            " (offer_id, at, tenant_id, price, currency, list_price, availability, method, confidence, body, pointer)"
-            " select offer_id, $2, tenant_id, price, currency, list_price, availability, method, confidence, body, $3"
-            " from leasehold_monitors.offer where offer_id = $1",
-            offer_id, self.now, pointer,
-        )  # fmt: skip
+        await self.tx.execute("select leasehold_monitors.add_observation($1, $2, $3)", offer_id, self.now, pointer)
         await self._keep(self.seen.evidence)
 
     async def _remember(self, reading: Reading) -> None:
         about = reading.shop_id
+        record = {name: reading.get(name) for name in ("name", "brand", "image", "sku", "gtin", "mpn")} | {
+            "facts": reading.facts,
+            "facts_digest": reading.digest,
+            "extractor": EXTRACTOR,
+            "body": self.seen.body,
+            "media_type": self.seen.media_type,
+            "feed": self.seen.feed,
+            "simhash": reading.simhash,
+            "platform_id": about.value if about else None,
+            "id_method": f"{about.platform}:{about.method}" if about else None,
+        }
         await self.tx.execute(
-            "update leasehold_monitors.product set state = 'active', reason = null, result = $2, checked_at = $3,"
-            " without_price = 0, missing_since = null, facts = $4, facts_digest = $5, extractor = $6, body = $7,"
-            " media_type = $8, simhash = $9, name = coalesce($10, name), brand = coalesce($11, brand),"
-            " image = coalesce($12, image), sku = coalesce($13, sku), gtin = coalesce($14, gtin),"
-            " mpn = coalesce($15, mpn), platform_id = coalesce($16, platform_id), id_method = coalesce($17, id_method),"
-            " feed = $18"
-            " where product_id = $1",
-            self.watched.product_id, "read", self.now, json.dumps(reading.facts), reading.digest, EXTRACTOR,
-            self.seen.body, self.seen.media_type, reading.simhash,
-            *(reading.get(name) for name in ("name", "brand", "image", "sku", "gtin", "mpn")),
-            about.value if about else None, f"{about.platform}:{about.method}" if about else None, self.seen.feed,
+            "select leasehold_monitors.note_reading($1, $2, $3)",
+            self.watched.product_id, self.now, json.dumps(record),
         )  # fmt: skip
         await self._hold(self.seen.body, self.seen.feed)
         await self.tx.execute("select leasehold_monitors.join_group($1)", self.watched.product_id)
@@ -356,12 +336,10 @@ class Settling:
 
     async def _insert(self, change: Change, variant: str, *, state: str, told: bool = False) -> UUID:
         change_id: UUID = await self.tx.fetchval(
-            "insert into leasehold_monitors.change (tenant_id, product_id, variant, kind, before, after, percent,"
-            " state, doubt, told, body_before, body_after, at, decided_at)"
-            " values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) returning change_id",
+            "select leasehold_monitors.add_change($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)",
             self.tenant, self.watched.product_id, variant, change.kind, json.dumps(change.before),
             json.dumps(change.after), change.percent, state, change.doubt, told, self._before(), self.seen.evidence,
-            self.now, None if state == "pending" else self.now,
+            self.now,
         )  # fmt: skip
         await self._keep(self._before(), self.seen.evidence)
         return change_id
@@ -410,13 +388,7 @@ class Settling:
         await self.tx.emit("monitors.alert", "product", str(self.watched.product_id), alert)
 
     async def _rules(self) -> list[Rule]:
-        rows = await self.tx.fetch(
-            "select r.rule_id, r.name, r.condition, r.value, r.currency, r.direction from leasehold_monitors.rule r"
-            " join leasehold_monitors.product p on p.product_id = $1"
-            " where not r.paused and r.condition <> 'undercut' and leasehold_monitors.covers(r, p)"
-            " order by r.created_at, r.rule_id",
-            self.watched.product_id,
-        )
+        rows = await self.tx.fetch("select * from leasehold_monitors.rules_for($1)", self.watched.product_id)
         return [Rule(**dict(row)) for row in rows]
 
     async def _undercut(self, change: Change) -> list[Any]:
