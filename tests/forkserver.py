@@ -33,6 +33,7 @@ _VARIABLES = (
     "PGPASSFILE",
     "JOBS_URL",
     "PYTHONDONTWRITEBYTECODE",
+    "PYTHONPATH",
     "PYTEST_CURRENT_TEST",
 )
 _MODULES = ("leasehold", "leasehold_packs")
@@ -193,12 +194,23 @@ def _become(request: dict[str, Any], files: list[int]) -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
     os.chdir(request["cwd"])
+    _change_path(_folders(os.environ), _folders(request["env"]))
     os.environ.clear()
     os.environ.update(request["env"])
     sys.dont_write_bytecode = bool(os.environ.get("PYTHONDONTWRITEBYTECODE"))
     tempfile.tempdir = None
     time.tzset()
     importlib.invalidate_caches()
+
+
+def _folders(environment: Mapping[str, str]) -> list[str]:
+    return [name for name in environment.get("PYTHONPATH", "").split(os.pathsep) if name]
+
+
+def _change_path(before: list[str], after: list[str]) -> None:
+    """The first entry is the program's folder; those of PYTHONPATH come next."""
+    left = [name for name in sys.path[1:] if name not in before]
+    sys.path[1:] = [*after, *left]
 
 
 def _run(arguments: list[str]) -> None:
