@@ -646,7 +646,12 @@ async def routines(connection: asyncpg.Connection) -> list[Routine]:
 
 
 def calls(routine: Routine, filled: Filled) -> Iterator[str]:
-    """The function called with what belongs to tenant A: with the arguments it needs, and with all it takes."""
+    """The function called with what belongs to tenant A, each call once."""
+    return iter(dict.fromkeys(_calls(routine, filled)))
+
+
+def _calls(routine: Routine, filled: Filled) -> Iterator[str]:
+    """With the arguments it needs, and with all it takes; most take no job."""
     for job_id in filled.jobs_of_a:
         literals = {
             "uuid": f"'{job_id}'::uuid",

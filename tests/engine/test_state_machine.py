@@ -280,9 +280,10 @@ class Lives(Machine):
             assert row["ended"] + row["held"] == model.claims, "every claim has its attempt"
 
 
-def test_random_lives_of_jobs_agree_with_the_model(cluster: Cluster) -> None:
+@pytest.mark.parametrize("examples", [17, pytest.param(50, marks=pytest.mark.long)])
+def test_random_lives_of_jobs_agree_with_the_model(cluster: Cluster, examples: int) -> None:
     with on_a_database(cluster, Lives) as lives:
-        play(lives, 50)
+        play(lives, examples)
 
 
 MUTANTS = {
