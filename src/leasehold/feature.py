@@ -62,6 +62,17 @@ class Feature:
     pages: tuple[str, ...] = ()
     #: Commands of ``leasehold`` by name: a function, or a Typer with commands of its own.
     commands: Mapping[str, str] = field(default_factory=lambda: _NONE)
+    #: SQL functions that the kernel calls: one of ``engine/sql/hooks`` calls those of all features.
+    #: Jobs that have been put into ready may go elsewhere; rows of a lane may not start now.
+    before_ready: tuple[str, ...] = ()
+    before_claim: tuple[str, ...] = ()
+    #: Jobs have started; give up what they had taken; have ended.
+    after_claim: tuple[str, ...] = ()
+    after_leave: tuple[str, ...] = ()
+    after_finish: tuple[str, ...] = ()
+    #: Why a job waits, and numbers for Prometheus.
+    explain: tuple[str, ...] = ()
+    metrics: tuple[str, ...] = ()
     #: Of packs: short addresses beside ``/v1``, such as ``/p``, for routes that anybody may read.
     addresses: tuple[str, ...] = ()
     #: Of packs: a function that says at which hosts of tenants such routes answer, too.

@@ -7,6 +7,10 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
+from leasehold.feature import features
+
 SOURCE = Path(__file__).parents[2] / "src" / "leasehold"
 _CALL = re.compile(r"\bleasehold\.(\w+)\s*\(")
 _NOT_A_CALL = re.compile(
@@ -53,32 +57,47 @@ def graph() -> dict[str, set[str]]:
     return found
 
 
-#: Functions of features that the kernel calls. This list only shrinks: hooks replace what stands
-#: here.
+#: The function of ``engine/sql/hooks`` that calls what features name in a field of theirs.
+HOOKS = {
+    "before_ready": "before_ready",
+    "before_claim": "before_claim",
+    "after_claim": "after_claim",
+    "after_leave": "after_leave",
+    "after_finish": "after_finish",
+    "explain": "explain_by_features",
+    "metrics": "collect_metrics_of_features",
+}
+#: Calls of features by the kernel outside of hooks. This list only shrinks.
 CALLED_BY_KERNEL = {
-    "blobs.purge_blobs",
-    "flows.update_flow_of_ended_jobs",
-    "limits.admit",
-    "limits.bell",
-    "limits.check_gate_template",
-    "limits.fill_gate",
-    "limits.gates_of",
-    "limits.group_id",
-    "limits.keep_order",
-    "limits.leave_groups",
-    "limits.line_up",
-    "limits.park_by_kind",
-    "limits.park_over_limit",
-    "limits.pass_gates",
-    "limits.ring_next",
-    "limits.tell_gates",
-    "limits.unpark",
+    "check_options -> limits.check_gate_template",
+    "enqueue_unique -> limits.fill_gate",
+    "finish_plainly -> flows.update_flow_of_ended_jobs",
+    "finish_plainly -> limits.leave_groups",
+    "finish_plainly -> limits.tell_gates",
+    "insert_jobs -> limits.fill_gate",
+    "insert_jobs -> limits.line_up",
 }
 
 
-def test_the_kernel_calls_no_feature_that_is_not_listed() -> None:
+def test_the_kernel_calls_no_feature_but_by_a_hook() -> None:
     found = graph()["from the kernel into a feature"]
-    assert {call.partition(" -> ")[2] for call in found} == CALLED_BY_KERNEL, sorted(found)
+    assert {call for call in found if call.partition(" -> ")[0] not in HOOKS.values()} == CALLED_BY_KERNEL
+
+
+@pytest.mark.parametrize("field", HOOKS)
+def test_a_hook_calls_what_features_name_in_their_order(field: str) -> None:
+    text = (SOURCE / "engine" / "sql" / "hooks" / f"{HOOKS[field]}.sql").read_text()
+    called = _CALL.findall(_NOT_A_CALL.sub(" ", text))
+    assert called == [name for feature in features() for name in getattr(feature, field)]
+    parts = {path.stem: part for part, path in files()}
+    assert all(
+        name in getattr(feature, field) for feature in features() for name in called if parts[name] == feature.name
+    )
+
+
+def test_every_hook_is_listed() -> None:
+    hooks = {path.stem for path in (SOURCE / "engine" / "sql" / "hooks").glob("*.sql")}
+    assert hooks == set(HOOKS.values())
 
 
 def test_every_call_of_the_graph_is_found() -> None:

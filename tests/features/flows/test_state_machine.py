@@ -365,7 +365,7 @@ MUTANTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
     ),
     "an end that does not tell its flow": (
         "functions/finish.sql",
-        [("    perform leasehold.update_flow_of_ended_jobs(v_leave);\n", "")],
+        [("after_finish(coalesce(v_leave, '{}'), ", "after_finish('{}', ")],
     ),
     "a plain end that does not tell its flow": (
         "functions/finish_plainly.sql",

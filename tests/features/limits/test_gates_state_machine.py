@@ -387,7 +387,7 @@ MUTANTS = {
     ),
     "an end that says nothing": (
         "functions/finish.sql",
-        [("if v_bound is not null then", "if false then")],
+        [("perform leasehold.after_finish(", "-- ")],
     ),
     "a plain end that says nothing": (
         "functions/finish_plainly.sql",

@@ -13,4 +13,6 @@ feature = Feature(
         "approvals": "commands_approvals:app",
         "signals": "commands_signals:app",
     },
+    after_finish=("update_flow_of_ended_jobs",),
+    explain=("explain_flow",),
 )

@@ -13,4 +13,10 @@ feature = Feature(
         "limits": "commands:app",
         "gates": "commands_gates:app",
     },
+    before_ready=("line_up_due_jobs",),
+    before_claim=("hold_back",),
+    after_claim=("ring_next",),
+    after_leave=("leave_groups",),
+    after_finish=("tell_gates",),
+    explain=("explain_limits",),
 )

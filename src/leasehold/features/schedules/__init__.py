@@ -9,4 +9,5 @@ feature = Feature(
     routes=("routes:routes",),
     pages=("pages:pages",),
     commands={"schedules": "commands:app"},
+    metrics=("collect_schedule_metrics",),
 )

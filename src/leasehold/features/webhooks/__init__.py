@@ -11,4 +11,5 @@ feature = Feature(
     routes=("routes:routes", "routes_deliveries:routes"),
     pages=("pages:pages",),
     commands={"webhooks": "commands:app"},
+    metrics=("collect_webhook_metrics",),
 )

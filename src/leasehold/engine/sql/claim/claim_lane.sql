@@ -38,7 +38,7 @@ begin
     if v_next.bound or p_limited or exists (
       select from leasehold.tenant where tenant_id = any(v_next.owners) and may_run < p_slots
     ) then
-      v_held := leasehold.hold_back(
+      v_held := leasehold.before_claim(
         v_rows, v_next.owners, v_next.bound, v_next.bells, p_limited, p_lane, p_floor, p_slots
       );
       v_rows := v_held.kept;

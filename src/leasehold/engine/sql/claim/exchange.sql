@@ -52,7 +52,7 @@ begin
     raise exception 'worker % is not registered, or was declared lost', p_worker using errcode = 'LH411';
   end if;
   for v_lane in select * from leasehold.lanes_to_claim(p_queues, v_first, v_ahead) loop
-    -- what hold_back does in one lane may have put rows into any other
+    -- what features do in one lane may have put rows into any other
     continue when v_lane.is_empty and current_setting('leasehold.moves_rows', true) is distinct from 'on';
     v_room := least(p_n, leasehold.room_of_queue(v_lane.queue, v_lane.max_running));
     continue when v_room <= 0;

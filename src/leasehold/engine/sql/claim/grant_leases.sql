@@ -52,11 +52,11 @@ begin
     from granted where not expired order by pass;
   get diagnostics v_granted = row_count;
   if p_bound then
-    perform leasehold.ring_next(v_ids);
+    perform leasehold.after_claim(v_ids);
     if v_granted < cardinality(p_rows) then
       v_ended := array(select job_id from leasehold.outcome where job_id = any(v_ids));
-      perform leasehold.leave_groups(v_ended, '{}');
-      perform leasehold.update_flow_of_ended_jobs(v_ended);
+      perform leasehold.after_leave(v_ended, '{}');
+      perform leasehold.after_finish(v_ended, '{}', '{}');
     end if;
   end if;
 end

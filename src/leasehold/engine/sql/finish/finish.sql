@@ -113,11 +113,10 @@ begin
     from unnest(v_goes_on) where run_at <= v_now;
   end if;
   if v_leave is not null then
-    perform leasehold.leave_groups(v_leave, coalesce(v_failed, '{}'));
-    perform leasehold.update_flow_of_ended_jobs(v_leave);
+    perform leasehold.after_leave(v_leave, coalesce(v_failed, '{}'));
   end if;
   if v_bound is not null then
-    perform leasehold.tell_gates(v_bound, v_accepted);
+    perform leasehold.after_finish(coalesce(v_leave, '{}'), v_bound, v_accepted);
   end if;
   return coalesce(v_accepted, '{}');
 end

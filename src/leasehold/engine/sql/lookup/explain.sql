@@ -48,47 +48,7 @@ begin
     select 'running limit', format('as many jobs of queue %s run as may (%s)', queue, max_running)
     from leasehold.queue where queue = v_job.queue and max_running <= leasehold.count_queue(queue)
     union all
-    select 'group', case
-      when p.n >= b.group_limit then format('group %s runs as many as it may (%s)', j.group_key, b.group_limit)
-      else format('%s jobs of group %s stand before it', a.n, j.group_key)
-    end
-    from leasehold.blocked b
-    join leasehold.job j on j.job_id = b.job_id
-    cross join lateral (select count(*) as n from leasehold.place p where p.group_id = b.group_id) p
-    cross join lateral (
-      select case when count(*) > 1000 then 'more than 1000' else count(*)::text end as n
-      from (select from leasehold.blocked x where x.group_id = b.group_id and x.seq < b.seq limit 1001) x
-    ) a
-    where b.job_id = p_job
-    union all
-    select 'flow', case w.what
-      when 'parents' then format('it waits for %s steps of its flow', d.n)
-      when 'approval' then 'it waits for a person: leasehold approvals approve ' || p_job
-      when 'signal' then format('it waits for signal %s with key %s', w.signal, w.key)
-      else format('it sleeps until %s', w.until)
-    end
-    from leasehold.waiting w cross join lateral (
-      select case when count(*) > 1000 then 'more than 1000' else count(*)::text end as n
-      from (select from leasehold.dep d where d.child = p_job limit 1001) d
-    ) d
-    where w.job_id = p_job
-    union all
-    select 'gate', format('waits for gate %s until %s%s', t.gate, coalesce(b.at, v_now),
-      case when a.n <> '0' then format(', and %s jobs stand before it', a.n) else '' end)
-    from leasehold.gated d
-    join leasehold.job j on j.job_id = d.job_id
-    left join leasehold.gate_bell b on b.gate_id = d.gate_id and b.lane = d.lane and b.tenant_id = d.tenant_id
-    cross join lateral (
-      select coalesce((select g.gate from leasehold.gates_of(j) g where g.gate_id = d.gate_id), j.gate) as gate
-    ) t
-    cross join lateral (
-      select case when count(*) > 1000 then 'more than 1000' else count(*)::text end as n
-      from (
-        select from leasehold.gated x
-        where x.gate_id = d.gate_id and x.lane = d.lane and x.tenant_id = d.tenant_id and x.job_id < d.job_id limit 1001
-      ) x
-    ) a
-    where d.job_id = p_job
+    select * from leasehold.explain_by_features(p_job)
     union all
     select 'its turn', format('%s jobs of this tenant stand before it in queue %s at priority %s', ahead.n, v_job.queue, v_job.priority)
     from leasehold.ready_of(p_job) mine

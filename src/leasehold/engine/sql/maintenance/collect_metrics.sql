@@ -51,9 +51,6 @@ language sql stable as $$
   from leasehold.lease l left join leasehold.worker w on w.worker_id = l.worker_id
   where l.deadline < (select now from moment) or w.worker_id is null or w.ended_at is not null
   union all
-  select 'schedule_overdue_seconds', '{}', coalesce(greatest(extract(epoch from leasehold.now() - min(next_at)), 0), 0)
-  from leasehold.schedule where not paused
-  union all
   select 'tenants_over_quota', '{}', count(*) from leasehold.over_quota
   union all
   select s.metric, jsonb_build_object('queue', m.queue, 'kind', m.kind, 'outcome', m.outcome), s.value
@@ -62,15 +59,7 @@ language sql stable as $$
     values ('minute_attempts', m.n), ('minute_wait_seconds', m.wait_s), ('minute_run_seconds', m.run_s)
   ) s(metric, value)
   union all
-  select 'deliveries', '{"state": "waiting"}', count(*)
-  from (select from leasehold.delivery where job_id is null and state = 'pending' limit 10000) d
-  union all
-  select 'deliveries', '{"state": "sending"}', count(*)
-  from (select from leasehold.delivery where sending_until is not null limit 10000) d
-  union all
-  select 'endpoints', jsonb_build_object('state', s.state), count(e.endpoint_id)
-  from (values ('enabled'), ('paused'), ('disabled')) s(state) left join leasehold.endpoint e on e.state = s.state
-  group by s.state
+  select * from leasehold.collect_metrics_of_features()
   union all
   select 'partition_days_ahead', '{}', coalesce(max(day), '-infinity') - (leasehold.now() at time zone 'UTC')::date
   from leasehold.day where exists (select from leasehold.day)

@@ -27,7 +27,7 @@ begin
         jsonb_build_object('type', 'Canceled', 'message', coalesce(p_reason, 'canceled before it started')), v_taken.events + 1
       );
       if v_taken.bound then
-        perform leasehold.update_flow_of_ended_jobs(array[p_job]);
+        perform leasehold.after_finish(array[p_job], '{}', '{}');
       end if;
       return 'canceled';
     end if;

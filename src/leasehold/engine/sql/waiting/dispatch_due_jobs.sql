@@ -1,14 +1,13 @@
 -- Put deferred jobs whose time has come into their lanes. First runs are charged to their tenant like an enqueue (or
--- "run_at = in a second" would be a way around fairness); what had its turn before goes right behind the clock. A job of a
--- group that has no place in it lines up, and only its bell goes into the lane.
+-- "run_at = in a second" would be a way around fairness); what had its turn before goes right behind the clock.
 -- for: worker
 -- settings: hot
 create or replace function leasehold.dispatch_due_jobs(p_limit integer) returns integer
 language plpgsql as $$
 declare
-  v_promoted integer;
-  v_rows     tid[];
-  v_now      timestamptz := leasehold.now();
+  v_rows  tid[];
+  v_bound uuid[];
+  v_now   timestamptz := leasehold.now();
 begin
   select array_agg(d.ctid) into v_rows
   from (select ctid from leasehold.deferred where run_at <= v_now order by run_at limit p_limit for update skip locked) d;
@@ -25,15 +24,9 @@ begin
     select l.lane, pg_sequence_last_value(l.clock) as clock from leasehold.lane l where l.lane in (select lane from due)
   ),
   placed as materialized (
-    select due.*, clock.clock, due.why = 'scheduled' as charged, lined.group_id, lined.group_limit, lined.group_hold, lined.gated,
+    select due.*, clock.clock, due.why = 'scheduled' as charged,
       row_number() over (partition by due.lane, due.tenant_id, due.why = 'scheduled' order by due.run_at, due.job_id) as place
     from due join clock on clock.lane = due.lane
-    left join lateral (
-      select leasehold.group_id(j.tenant_id, j.group_key) as group_id, j.group_limit, j.group_hold,
-        j.gate is not null or j.group_gap_s is not null as gated
-      from leasehold.job j
-      where due.bound and j.job_id = due.job_id and not exists (select from leasehold.place p where p.job_id = due.job_id)
-    ) lined on true
   ),
   base as materialized (
     select p.lane, p.tenant_id, t.stride, greatest(p.clock, newest.pass) as pass
@@ -50,21 +43,14 @@ begin
     select p.*, case when p.charged then b.pass + b.stride * p.place else p.clock + 1 end as pass
     from placed p left join base b on p.charged and b.lane = p.lane and b.tenant_id = p.tenant_id
   ),
-  lined as (
-    insert into leasehold.blocked (
-      group_id, seq, job_id, tenant_id, lane, pass, attempt, max_attempts, events, group_limit, group_hold, gated
-    )
-    select
-      group_id, nextval('leasehold.blocked_seq'), job_id, tenant_id, lane, pass, attempt, max_attempts, events, group_limit,
-      group_hold, gated
-    from (select * from turn where group_id is not null order by run_at, job_id) t
+  dispatched as (
+    insert into leasehold.ready (lane, pass, job_id, tenant_id, attempt, max_attempts, events, bound)
+    select lane, pass, job_id, tenant_id, attempt, max_attempts, events, bound from turn
   )
-  insert into leasehold.ready (lane, pass, job_id, tenant_id, attempt, max_attempts, events, bound)
-  select
-    lane, pass, case when group_id is null then job_id else leasehold.bell(group_id) end, tenant_id,
-    case when group_id is null then attempt else -1 end, max_attempts, events, bound
-  from turn;
-  v_promoted := cardinality(v_rows);
-  return v_promoted;
+  select array_agg(job_id order by run_at, job_id) into v_bound from turn where bound;
+  if v_bound is not null then
+    perform leasehold.before_ready(v_bound);
+  end if;
+  return cardinality(v_rows);
 end
 $$;

@@ -25,7 +25,7 @@ begin
     delete from leasehold.parked where job_id = p_job returning * into v_taken;
   end if;
   if v_taken.bound then
-    perform leasehold.leave_groups(array[p_job], '{}');
+    perform leasehold.after_leave(array[p_job], '{}');
   end if;
   return v_taken;
 end
