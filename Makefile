@@ -10,7 +10,7 @@ MINUTES ?= 2
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := menu
-.PHONY: menu setup up test check verify lock audit sbom bench chaos screenshots
+.PHONY: menu setup up test check verify removal lock audit sbom bench chaos screenshots
 
 menu:
 	@echo "make setup        the development environment in $(VENV)"
@@ -20,6 +20,7 @@ menu:
 	@echo "make check        format, lint, types, import contracts, the types of the TypeScript SDK, the shape"
 	@echo "make verify       the long tests, those of SQL again on every other PostgreSQL found, those of the worker on a newer"
 	@echo "                  Python, two minutes of chaos, the wheel, and the TypeScript SDK (needs Node 20)"
+	@echo "make removal      each feature and pack that is not required, taken out of a copy: the rest holds  NAMES='demo secrets'"
 	@echo "make lock         pin all dependencies again, with hashes, in requirements/"
 	@echo "make audit        known vulnerabilities in what is pinned, by the advisory database of the index; fails where"
 	@echo "                  that does not answer"
@@ -45,6 +46,9 @@ check: $(VENV)/.dev
 	$(BIN)/python -m tools.generate --check
 	$(BIN)/python -m tools.typescript --check
 	$(BIN)/python -m tools.check_shape
+
+removal: $(VENV)/.dev
+	$(BIN)/python -m tests.removal $(NAMES)
 
 verify: $(VENV)/.dev
 	$(BIN)/python -m tests.verify

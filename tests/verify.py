@@ -2,6 +2,7 @@
 
 import json
 import os
+import random
 import shutil
 import signal
 import subprocess
@@ -15,6 +16,7 @@ from pathlib import Path
 
 from leasehold.errors import PostgresMissing
 from leasehold.postgres import Binaries, find_binaries
+from tests import removal
 from tests.cli.program import environment, leasehold, started
 from tests.corpora.data import CORPORA
 
@@ -49,6 +51,7 @@ def checks(folder: Path) -> Iterator[Check]:
     yield "two minutes of chaos break no invariant", lambda: chaos_breaks_nothing(chaos, folder)
     yield "the long tests", run_long_tests
     yield "every page in both colours and both widths", look_at_pages
+    yield from removal.checks(seed=random.randrange(1000))
     yield "the wheels are built", lambda: build_wheels(folder)
     yield "the wheels hold every SQL file, template, asset and mark of types", lambda: inspect_wheels(folder)
     yield "the wheel is installed, on what is locked", lambda: install(folder, CORE, "runtime.txt")

@@ -4,9 +4,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from leasehold.csv_lines import csv_line
     from leasehold.errors import LeaseholdError
     from leasehold.features.flows.model import Flow, Step, approval, chain, chord, group, sleep, step, wait_for
-    from leasehold.features.reports.csv_lines import csv_line
     from leasehold.features.schedules.timing import Timing
     from leasehold.fetch.response import Fetched
     from leasehold.job import Enqueued, Job, JobFailed, State
@@ -78,7 +78,7 @@ _HOMES = {
         "step",
         "wait_for",
     ),
-    "leasehold.features.reports.csv_lines": ("csv_line",),
+    "leasehold.csv_lines": ("csv_line",),
     "leasehold.features.schedules.timing": ("Timing",),
     "leasehold.job": ("Enqueued", "Job", "JobFailed", "State"),
     "leasehold.fetch.response": ("Fetched",),

@@ -53,6 +53,9 @@ class Feature:
     #: Functions that find who calls: of a request, the services and whether tickets are let in, to a
     #: ``Caller``; None where the request brings nothing that is theirs.
     authenticate: tuple[str, ...] = ()
+    #: Functions of the operator's database, the settings and an address that make a link which signs
+    #: the operator in once; `leasehold up` prints it.
+    login_link: tuple[str, ...] = ()
     #: Functions of the services that open what the HTTP server holds for this feature, as async
     #: context managers; ``services.part(type)`` finds it.
     server: tuple[str, ...] = ()

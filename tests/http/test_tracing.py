@@ -176,10 +176,10 @@ async def test_a_worker_sends_its_spans_to_the_collector_that_is_named(cell: Cel
             "OTEL_BSP_SCHEDULE_DELAY": "50",
         }
         with started("worker", env=cell.environment() | ENVIRONMENT | otel) as worker:
-            await jobs.enqueue(api_db, cell.tenant_a, "demo.ping", ["{}"], {"traceparent": PARENT})
+            await jobs.enqueue(api_db, cell.tenant_a, "jobs.ping", ["{}"], {"traceparent": PARENT})
 
             async def exported() -> bool:
-                return any(b"attempt demo.ping" in body for body in bodies)
+                return any(b"attempt jobs.ping" in body for body in bodies)
 
             await eventually(exported, what="a span at the collector")
             assert (await asyncio.to_thread(worker.stopped)).code == 0

@@ -9,7 +9,7 @@ from types import FrameType
 from typing import Any
 
 _ROOT = f"{Path(__file__).parents[2]}/"
-_SOURCE = f"{_ROOT}src/"
+_SOURCES = (f"{_ROOT}src/", f"{_ROOT}packs/src/")
 #: A file with no more calls than this is not on the way: an import, a property, a look at the
 #: clock.
 FEW = 5
@@ -21,7 +21,7 @@ def calls_by_file() -> Iterator[Counter[str]]:
     found: Counter[str] = Counter()
 
     def note(frame: FrameType, event: str, _: Any) -> None:
-        if event == "call" and frame.f_code.co_filename.startswith(_SOURCE):
+        if event == "call" and frame.f_code.co_filename.startswith(_SOURCES):
             found[frame.f_code.co_filename.removeprefix(_ROOT)] += 1
 
     sys.setprofile(note)

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from leasehold.dashboard import app as dashboard
 from leasehold.database import migrate
@@ -17,9 +17,8 @@ from leasehold.database.database import Database, Role
 from leasehold.database.plugin_schema import PackFiles
 from leasehold.engine import tenants
 from leasehold.errors import BadSetting, LeaseholdError
+from leasehold.feature import load_all
 from leasehold.features.api_keys import store as keys
-from leasehold.features.demo import sample_data
-from leasehold.features.people import store as people
 from leasehold.fetch.public_addresses import is_loopback
 from leasehold.http.server import serving
 from leasehold.installation_keys import peppers, secret_keys
@@ -32,10 +31,13 @@ from leasehold.settings import Settings
 from leasehold.tokens import make as new_key
 from leasehold.worker import Worker
 
+if TYPE_CHECKING:
+    from leasehold.features.demo.sample_data import Receiver
+
 DATABASE = "leasehold"
 #: Settings that name a database, or a way to it, that is not the embedded one.
 _OF_ANOTHER_DATABASE = ("api_url", "worker_url", "operator_url", "listen_url", "read_url", "pooled")
-_PROOF = "demo.ping"
+_PROOF = "jobs.ping"
 _KEY_SCOPES = ["jobs:read", "jobs:write", "admin"]
 _PROOF_SECONDS = 20.0
 _STOP_SECONDS = 30.0
@@ -82,8 +84,11 @@ async def up(
             stack.callback(home.wipe)
             settings = replace(settings, home=home.path)
         stack.enter_context(home.lock())
-        here = await stack.enter_async_context(sample_data.receiver()) if living else None
-        if here:
+        here = None
+        if living:
+            from leasehold.features.demo import sample_data  # here: it is no part of an installation
+
+            here = await stack.enter_async_context(sample_data.receiver())
             settings = sample_data.allowing(settings, here)
         found = discovery.discover(settings.packs)
         everything = discovery.assembled(found, app, settings)
@@ -194,9 +199,12 @@ async def _has_others(settings: Settings) -> bool:
     return not names <= {tenants.DEFAULT, tenants.SYSTEM}
 
 
-async def _login_link(settings: Settings, api: str) -> str:
+async def _login_link(settings: Settings, api: str) -> str | None:
+    """Of the first feature that signs people in."""
     async with Database(target(settings, Role.OPERATOR), connections=1) as db:
-        return await people.make_login_link(db, settings, api)
+        for make_link in load_all("login_link"):
+            return str(await make_link(db, settings, api))
+    return None
 
 
 async def _start_worker(stack: AsyncExitStack, settings: Settings, app: Leasehold) -> Worker:
@@ -212,7 +220,9 @@ async def _start_worker(stack: AsyncExitStack, settings: Settings, app: Leasehol
     return worker
 
 
-async def _start_demo(stack: AsyncExitStack, settings: Settings, here: sample_data.Receiver) -> None:
+async def _start_demo(stack: AsyncExitStack, settings: Settings, here: "Receiver") -> None:
+    from leasehold.features.demo import sample_data
+
     shop = await stack.enter_async_context(sample_data.shop(settings, here))
     task = asyncio.create_task(shop.go_on())
 

@@ -80,6 +80,7 @@ def _welcome(running: "Running", seconds: float) -> None:
     from rich.console import Console
 
     from leasehold.database import sql_files
+    from leasehold.feature import NAMES
 
     database = "the PostgreSQL of LEASEHOLD_DATABASE_URL"
     if server := running.server:
@@ -98,7 +99,8 @@ def _welcome(running: "Running", seconds: float) -> None:
     console.print(f"\nReady in {seconds:.1f} s: a job went all the way through. Ctrl-C stops everything.\n")
     console.print("Try, in another terminal of this folder:")
     tenant = " --tenant default" if running.has_others else ""
-    for arguments in ("run demo.hello name=Ada --follow", "run demo.fail --follow", "jobs list"):
+    examples = ("run demo.hello name=Ada --follow", "run demo.fail --follow") if "demo" in NAMES else ()
+    for arguments in (*examples, "jobs list"):
         console.print(f"  {_program()} {arguments}{tenant}")
     console.print(f"  {_program()} doctor")
     console.print(f"  {_program()} keys create me{tenant}     (a key for the HTTP API)")

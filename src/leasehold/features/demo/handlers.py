@@ -22,12 +22,6 @@ class Slow:
     seconds: float = 10.0
 
 
-@app.handler("demo.ping")
-async def ping(ctx: Context) -> str:
-    """Answer; `leasehold up` proves with it that work really flows."""
-    return "pong"
-
-
 @app.handler("demo.hello")
 async def hello(ctx: Context, order: Hello) -> str:
     """Greet in a few steps, with progress."""

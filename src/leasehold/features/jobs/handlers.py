@@ -1,4 +1,4 @@
-"""``jobs.act``: retry, cancel or delete the jobs that were selected for it, as a job of its own."""
+"""``jobs.act``: retry, cancel or delete the jobs that were selected for it, as a job of its own; ``jobs.ping``."""
 
 from typing import Any, Literal
 from uuid import UUID
@@ -15,6 +15,7 @@ from leasehold.program.context import Context
 from leasehold.program.outcomes import Cancel, Fail
 
 KIND = "jobs.act"
+PING = "jobs.ping"
 
 app = Leasehold()
 
@@ -55,3 +56,9 @@ def _words(acted: Acted) -> str:
     """``20 of 25 jobs; 2 had changed since they were selected``"""
     changed = f"; {acted.changed} had changed since they were selected" if acted.changed else ""
     return f"{acted.done} of {acted.count} jobs{changed}"
+
+
+@app.handler(PING)
+async def ping(ctx: Context) -> str:
+    """Answer; `leasehold up` proves with it that work really flows."""
+    return "pong"

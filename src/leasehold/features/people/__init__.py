@@ -8,6 +8,7 @@ feature = Feature(
     needs=("flows",),
     maintenance=("maintenance:tasks",),
     authenticate=("caller:authenticate",),
+    login_link=("store:make_login_link",),
     server=("sign_in:open_sign_ins",),
     routes=(
         "routes_me:routes",

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
-from leasehold.features.reports.csv_lines import csv_line
+from leasehold.csv_lines import csv_line
 
 _CHUNK = 64 * 1024
 
