@@ -92,7 +92,11 @@ async def test_an_attempt_that_takes_too_long_is_ended(cell: Cell, shop: Path) -
     assert "took longer than 0.2 s" in said.err
 
 
-async def test_a_job_of_a_kind_that_no_worker_knows_waits_uncounted(cell: Cell, shop: Path, api_db: Database) -> None:
+async def test_a_job_of_a_kind_that_no_worker_knows_waits_uncounted(
+    cell: Cell,
+    shop: Path,
+    api_db: Database,
+) -> None:
     with started("worker", "shop:app", env=settings(cell), cwd=shop) as worker:
         worker.said("worker started")
         leasehold("run", "other.kind", "--force", env=settings(cell))
@@ -104,7 +108,11 @@ async def test_a_job_of_a_kind_that_no_worker_knows_waits_uncounted(cell: Cell, 
 
 
 @pytest.mark.parametrize("how", ["python -m leasehold", "leasehold"])
-async def test_the_app_is_found_in_the_folder_one_stands_in(cell: Cell, shop: Path, how: str) -> None:
+async def test_the_app_is_found_in_the_folder_one_stands_in(
+    cell: Cell,
+    shop: Path,
+    how: str,
+) -> None:
     command: tuple[str, ...] = LEASEHOLD
     if how == "leasehold":
         command = (str(Path(sys.executable).with_name("leasehold")),)

@@ -118,7 +118,10 @@ async def test_a_stopping_worker_finishes_what_it_runs(cell: Cell, worker_db: Da
     assert await history(worker_db, cell, job_id) == [(1, "succeeded", "w")]
 
 
-async def test_a_worker_whose_terminal_is_closed_finishes_what_it_runs(cell: Cell, worker_db: Database) -> None:
+async def test_a_worker_whose_terminal_is_closed_finishes_what_it_runs(
+    cell: Cell,
+    worker_db: Database,
+) -> None:
     with started("worker", "--name", "w", env=settings(cell)) as worker:
         job_id = await enqueue_slow(worker_db, cell, 1)
         await works(cell, "w")
@@ -128,7 +131,10 @@ async def test_a_worker_whose_terminal_is_closed_finishes_what_it_runs(cell: Cel
     assert await history(worker_db, cell, job_id) == [(1, "succeeded", "w")]
 
 
-async def test_a_stopping_worker_gives_back_uncounted_what_outlasts_its_grace(cell: Cell, worker_db: Database) -> None:
+async def test_a_stopping_worker_gives_back_uncounted_what_outlasts_its_grace(
+    cell: Cell,
+    worker_db: Database,
+) -> None:
     with started("worker", "--name", "w", env=settings(cell, LEASEHOLD_GRACE_SECONDS="0.3")) as worker:
         job_id = await enqueue_slow(worker_db, cell, 60)
         await works(cell, "w")
@@ -161,7 +167,9 @@ async def test_a_followed_job_shows_its_progress_and_its_result(cell: Cell) -> N
     assert "succeeded" in said.err
 
 
-async def test_a_followed_job_that_fails_shows_each_attempt_and_ends_with_exit_code_1(cell: Cell) -> None:
+async def test_a_followed_job_that_fails_shows_each_attempt_and_ends_with_exit_code_1(
+    cell: Cell,
+) -> None:
     with started("worker", env=settings(cell)) as worker:
         worker.said("worker started")  # it brings the kind's three attempts and short delays
         said = leasehold("run", "demo.fail", "--follow", env=settings(cell))

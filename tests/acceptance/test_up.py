@@ -33,7 +33,9 @@ def listed(home: Path) -> list[str]:
     return [job["job_id"] for job in leasehold("jobs", "list", "--json", env=at(home)).json]
 
 
-async def test_up_says_where_it_is_in_one_line_of_json_and_the_folder_is_all_a_command_needs(home: Path) -> None:
+async def test_up_says_where_it_is_in_one_line_of_json_and_the_folder_is_all_a_command_needs(
+    home: Path,
+) -> None:
     with started("up", "--json", env=at(home)) as up:
         ready = up.document()
         assert {"api", "dashboard", "database_url", "key", "login", "pid"} <= set(ready)

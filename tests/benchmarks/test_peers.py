@@ -140,7 +140,10 @@ def test_a_run_of_ours_that_lost_something_is_void(rows: dict[str, int], surroun
 
 
 @pytest.mark.parametrize("ours", [True, False], ids=["this run", "an earlier one"])
-def test_what_this_run_of_the_harness_lost_is_found_by_its_next_command(ours: bool, folder: Path) -> None:
+def test_what_this_run_of_the_harness_lost_is_found_by_its_next_command(
+    ours: bool,
+    folder: Path,
+) -> None:
     rows = {"jobs": 9, "waiting": 2, "attempts": 7, "outcomes": 6, "leases": 0}
     runner = f"runner {os.getpid() if ours else 1}"
     env = {"PYTHONPATH": str(folder), "FAKE_RUNNER": runner, "FAKE_ROWS": json.dumps(rows)}

@@ -153,7 +153,9 @@ def test_an_unknown_scenario_is_refused_with_the_known_ones() -> None:
     assert "C drain, 1 process" in (caught.value.hint or "")
 
 
-def test_a_file_that_cannot_be_written_or_read_is_found_out_before_anything_is_measured(tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_written_or_read_is_found_out_before_anything_is_measured(
+    tmp_path: Path,
+) -> None:
     said = bench("--out", str(tmp_path / "nowhere" / "out.json"))
     assert (said.code, "there is no folder" in said.err) == (2, True)
     said = bench("show", str(tmp_path / "nothing.json"))

@@ -278,7 +278,10 @@ def test_without_a_database_every_command_is_exit_code_6_and_says_how_to_start_o
         "postgresql://leasehold_api:PASSWORD@HOST/no_such_database",
     ],
 )
-def test_a_database_that_cannot_be_reached_is_exit_code_6_and_the_password_stays_hidden(cell: Cell, url: str) -> None:
+def test_a_database_that_cannot_be_reached_is_exit_code_6_and_the_password_stays_hidden(
+    cell: Cell,
+    url: str,
+) -> None:
     role, _, place = cell.url(Role.API).partition("@")
     password = role.rpartition(":")[2]
     url = url.replace("HOST", place.partition("/")[0]).replace("PASSWORD", password)

@@ -60,7 +60,10 @@ async def test_no_worker_is_grave_and_ends_the_command_with_one(cell: Cell) -> N
     assert "why: jobs are stored and wait" in said.err
 
 
-async def test_a_pooler_in_the_way_of_listen_is_found_by_its_silence(cell: Cell, cluster: Cluster) -> None:
+async def test_a_pooler_in_the_way_of_listen_is_found_by_its_silence(
+    cell: Cell,
+    cluster: Cluster,
+) -> None:
     if not bouncer.PROGRAM:
         pytest.skip("no pgbouncer here")
     passwords = {f"leasehold_{role}": word for role, word in cluster.passwords.items()}
@@ -142,7 +145,11 @@ async def test_a_hot_table_full_of_dead_rows_is_found(cell: Cell) -> None:
     assert bloated.way_out == "psql -c 'vacuum (verbose) leasehold.deferred'"
 
 
-async def test_leases_that_nobody_holds_any_more_are_found(cell: Cell, api_db: Database, worker_db: Database) -> None:
+async def test_leases_that_nobody_holds_any_more_are_found(
+    cell: Cell,
+    api_db: Database,
+    worker_db: Database,
+) -> None:
     await register(worker_db, kinds=["t.work"])
     await jobs.enqueue(api_db, cell.tenant_a, "t.work", ["{}"], {})
     [worker] = await cell.look("select worker_id from leasehold.worker")
@@ -165,7 +172,10 @@ async def test_kinds_that_no_worker_handles_are_named_with_their_queue(
     assert str(waiting.way_out).startswith("leasehold worker module:app --queues default")
 
 
-async def test_a_kind_that_a_worker_has_met_and_given_back_is_named_too(cell: Cell, api_db: Database) -> None:
+async def test_a_kind_that_a_worker_has_met_and_given_back_is_named_too(
+    cell: Cell,
+    api_db: Database,
+) -> None:
     async with running(cell, Leasehold()):
         await jobs.enqueue(api_db, cell.tenant_a, "t.unknown", ["{}"], {})
 

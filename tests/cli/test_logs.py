@@ -10,7 +10,10 @@ from tests.cell import Cell
 from tests.cli.program import leasehold, started
 
 
-async def test_the_lines_of_a_job_are_shown_and_followed_to_its_end(cell: Cell, worker_db: Database) -> None:
+async def test_the_lines_of_a_job_are_shown_and_followed_to_its_end(
+    cell: Cell,
+    worker_db: Database,
+) -> None:
     env = cell.environment() | {"LEASEHOLD_TENANT": "a"}
     worker = await leases.register_worker(
         worker_db, name="w", version="0", queues=["default"], kinds={}, slots=1, lease_s=60.0

@@ -121,7 +121,9 @@ async def test_payloads_are_refused_only_for_what_is_no_text(client: Client) -> 
     assert refused == [text for text in naughty() if not is_text(text)]
 
 
-async def test_a_naughty_key_is_the_same_job_again_and_a_conflict_with_another_payload(client: Client) -> None:
+async def test_a_naughty_key_is_the_same_job_again_and_a_conflict_with_another_payload(
+    client: Client,
+) -> None:
     for text in [text for text in dict.fromkeys(naughty()) if is_text(text) and 0 < len(text) <= 255]:
         first = await client.enqueue("t.work", {"n": 1}, key=text)
         again = await client.enqueue("t.work", {"n": 1}, key=text)
@@ -156,7 +158,10 @@ async def test_naughty_reasons_of_a_cancel_are_kept(client: Client) -> None:
 # -- names of things ------------------------------------------------------------------------------------------------
 
 
-async def test_names_of_tenants_and_queues_are_made_whole_or_refused(cell: Cell, operator_db: Database) -> None:
+async def test_names_of_tenants_and_queues_are_made_whole_or_refused(
+    cell: Cell,
+    operator_db: Database,
+) -> None:
     texts = list(dict.fromkeys(naughty()))
     before = {tenant.name for tenant in await tenants.list_tenants(operator_db)}
     made = {text for text in texts if await kept_or_refused(tenants.create_tenant(operator_db, text))}
@@ -196,7 +201,10 @@ async def leased(db: Database, cell: Cell) -> ClaimedJob:
     return grant
 
 
-async def test_the_engine_keeps_every_text_of_an_event_or_refuses_it(cell: Cell, worker_db: Database) -> None:
+async def test_the_engine_keeps_every_text_of_an_event_or_refuses_it(
+    cell: Cell,
+    worker_db: Database,
+) -> None:
     grant, kept = await leased(worker_db, cell), []
     for text in naughty():
         data = json.dumps({"level": text})
@@ -319,7 +327,12 @@ async def test_values_that_are_no_json_are_refused(cell: Cell, client: Client, v
         pytest.param('{"a":' * 100_000 + "1" + "}" * 100_000, None, id="100,000 objects deep"),
     ],
 )
-async def test_json_text_of_other_clients(cell: Cell, api_db: Database, text: str, kept: Any) -> None:
+async def test_json_text_of_other_clients(
+    cell: Cell,
+    api_db: Database,
+    text: str,
+    kept: Any,
+) -> None:
     made = await kept_or_refused(jobs.enqueue(api_db, cell.tenant_a, "t.work", [text], {}))
     if kept is None:
         assert made is None
@@ -330,7 +343,11 @@ async def test_json_text_of_other_clients(cell: Cell, api_db: Database, text: st
 
 
 @pytest.mark.parametrize("depth", [900, 2_000, 5_000, 20_000, 100_000])
-async def test_any_depth_is_kept_or_refused_and_can_be_looked_at(cell: Cell, api_db: Database, depth: int) -> None:
+async def test_any_depth_is_kept_or_refused_and_can_be_looked_at(
+    cell: Cell,
+    api_db: Database,
+    depth: int,
+) -> None:
     """PostgreSQL keeps more levels than Python reads: then the reader is told, and others are not disturbed."""
     made = await kept_or_refused(
         jobs.enqueue(api_db, cell.tenant_a, "t.work", ["[" * depth + "]" * depth], {"tags": ["deep"]})
@@ -351,7 +368,10 @@ async def test_any_depth_is_kept_or_refused_and_can_be_looked_at(cell: Cell, api
 HUNDRED_MB = 100 * 1024 * 1024
 
 
-async def test_a_hundred_megabytes_are_refused_with_bounded_memory(cell: Cell, client: Client) -> None:
+async def test_a_hundred_megabytes_are_refused_with_bounded_memory(
+    cell: Cell,
+    client: Client,
+) -> None:
     huge = "x" * HUNDRED_MB
     tracemalloc.start()
     try:
@@ -449,7 +469,10 @@ async def test_an_attempt_that_wants_an_absurd_delay_is_refused_or_its_job_can_s
         assert job.run_at < datetime.now(UTC) + timedelta(days=3660)
 
 
-async def test_a_handler_that_wants_an_absurd_delay_does_not_hang(cell: Cell, worker_db: Database) -> None:
+async def test_a_handler_that_wants_an_absurd_delay_does_not_hang(
+    cell: Cell,
+    worker_db: Database,
+) -> None:
     app, shop = Leasehold(), Shop(worker_db, cell)
 
     @app.handler("t.retry", attempts=2)

@@ -41,7 +41,11 @@ def written() -> Iterator[tuple[str, str, bool]]:
 
 
 @pytest.mark.parametrize(("file", "line", "is_named"), list(written()))
-def test_a_command_of_a_template_gets_the_tenant_if_it_takes_one(file: str, line: str, is_named: bool) -> None:
+def test_a_command_of_a_template_gets_the_tenant_if_it_takes_one(
+    file: str,
+    line: str,
+    is_named: bool,
+) -> None:
     assert takes_tenant(line) == is_named, f"{file}: write look.command(…) around what takes --tenant, and nothing else"
 
 
@@ -60,7 +64,12 @@ def test_a_command_without_a_tenant_is_known_as_one() -> None:
     ("who", "chosen", "own"),
     [("operator", "", None), ("operator", "?tenant=acme", "acme"), ("member", "", "acme"), ("stranger", "", "globex")],
 )
-async def test_what_a_page_shows_names_the_tenant(here: World, who: str, chosen: str, own: str | None) -> None:
+async def test_what_a_page_shows_names_the_tenant(
+    here: World,
+    who: str,
+    chosen: str,
+    own: str | None,
+) -> None:
     """That of what is shown, else that of the page, else one that there is."""
     of_acme = [f"/jobs/{here.made['dead']}", f"/flows/{here.made['flow_failed']}"]
     names = {row["name"] for row in await here.cell.look("select name from leasehold.tenant")}

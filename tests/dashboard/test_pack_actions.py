@@ -37,7 +37,10 @@ async def newest_actions(site: Site, n: int, *, installation: bool = False) -> l
     "/postings/{posting_id}/application",
     "/postings/board/{application_id}/remove",
 )
-async def test_a_posting_is_found_by_a_slip_of_the_pen_and_moved_over_a_board(site: Site, packed: World) -> None:
+async def test_a_posting_is_found_by_a_slip_of_the_pen_and_moved_over_a_board(
+    site: Site,
+    packed: World,
+) -> None:
     posting = packed.made["posting"]
     async with site.open("/postings", "member") as page:
         await page.get_by_label("Search postings").fill("relibility")
@@ -92,7 +95,10 @@ async def test_held_closings_are_decided_and_filters_changed(site: Site, packed:
     "/postings/runs/{run_id}/stop", "/postings/sources/{source_id}/remove",
 )  # fmt: skip
 @pytest.mark.long
-async def test_a_board_is_looked_at_followed_asked_left_alone_and_forgotten(site: Site, packed: World) -> None:
+async def test_a_board_is_looked_at_followed_asked_left_alone_and_forgotten(
+    site: Site,
+    packed: World,
+) -> None:
     shop = Shop({"/jobs": jobs_page(14)})
     async with serving(shop) as port, site.open("/postings/sources", "member") as page:
         async with working(site.world, port):
@@ -200,7 +206,10 @@ async def test_a_product_is_watched_and_its_site_is_changed_paused_searched_and_
     "/monitors/products/{product_id}/check", "/monitors/products/{product_id}/paused",
     "/monitors/products/{product_id}/try", "/monitors/products/{product_id}/selector",
 )  # fmt: skip
-async def test_a_product_is_paused_and_its_price_is_read_where_somebody_says(site: Site, packed: World) -> None:
+async def test_a_product_is_paused_and_its_price_is_read_where_somebody_says(
+    site: Site,
+    packed: World,
+) -> None:
     product = str(packed.made["product"])
     async with site.open(f"/monitors/products/{product}", "member") as page:
         await page.get_by_role("button", name="Pause").click()
@@ -270,7 +279,10 @@ async def test_an_audit_is_begun_stopped_resumed_and_judged_again_and_a_finding_
     "/monitors/rules",
     "/monitors/rules/{rule_id}/remove",
 )
-async def test_products_are_approved_and_a_rule_is_made_and_removed(site: Site, packed: World) -> None:
+async def test_products_are_approved_and_a_rule_is_made_and_removed(
+    site: Site,
+    packed: World,
+) -> None:
     async with site.open("/monitors/approvals", "member") as page:
         await page.locator("#live_queues a").first.click()
         boxes = page.locator("input[name=candidate]")

@@ -112,7 +112,12 @@ def pack_paths(made: Mapping[str, UUID]) -> list[str]:
 
 
 @pytest.mark.parametrize(("scheme", "width"), _LOOKS)
-async def test_no_page_gives_reason_to_complain(site: Site, packed: World, scheme: str, width: int) -> None:
+async def test_no_page_gives_reason_to_complain(
+    site: Site,
+    packed: World,
+    scheme: str,
+    width: int,
+) -> None:
     found = {}
     async with site.visit(color_scheme=scheme, width=width) as page:
         with listening(page) as complaints:

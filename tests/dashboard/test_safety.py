@@ -228,7 +228,9 @@ async def test_nobody_is_led_to_another_site(text: str) -> None:
     assert own_path("/jobs?q=kind:a.b") == "/jobs?q=kind:a.b"
 
 
-async def test_an_address_that_is_none_is_a_page_for_a_browser_and_a_problem_for_a_program(here: World) -> None:
+async def test_an_address_that_is_none_is_a_page_for_a_browser_and_a_problem_for_a_program(
+    here: World,
+) -> None:
     async with browser(here, None) as client:
         page = await client.get("/nowhere", headers={"Accept": "text/html,*/*"})
         assert (page.status_code, "There is no such page" in page.text) == (404, True)

@@ -38,7 +38,11 @@ async def test_the_numbers_are_those_of_this_server(cell: Cell) -> None:
 
 
 @pytest.mark.parametrize("name", VALUES)
-async def test_every_array_comes_back_as_it_went(cell: Cell, worker_db: Database, name: str) -> None:
+async def test_every_array_comes_back_as_it_went(
+    cell: Cell,
+    worker_db: Database,
+    name: str,
+) -> None:
     asked: list[str] = []
     async with worker_db.transaction() as connection:
         connection.add_query_logger(lambda record: asked.append(record.query))

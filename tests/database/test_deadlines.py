@@ -81,7 +81,9 @@ async def _is_closed(connection: object) -> bool:
     return bool(connection.is_closed())  # type: ignore[attr-defined]
 
 
-async def test_an_error_inside_a_transaction_stays_what_it_is_though_nobody_hears_the_rollback(cell: Cell) -> None:
+async def test_an_error_inside_a_transaction_stays_what_it_is_though_nobody_hears_the_rollback(
+    cell: Cell,
+) -> None:
     async with through(cell) as (proxy, db):
         with pytest.raises(ValueError, match="my own"):
             async with db.transaction() as own, own.transaction():
@@ -172,7 +174,10 @@ def at(url: str, *ports: int, **more: str) -> str:
     return urlunsplit(parts._replace(netloc=f"{login}@{hosts}", query=urlencode(more)))
 
 
-async def test_a_connection_that_does_not_open_ends_and_says_which_setting_says_when(cell: Cell, hole: int) -> None:
+async def test_a_connection_that_does_not_open_ends_and_says_which_setting_says_when(
+    cell: Cell,
+    hole: int,
+) -> None:
     limits = replace(LIMITS, connect_seconds=0.2)
     async with Database(Target(url=at(cell.url(Role.API), hole), role=Role.API, limits=limits)) as db:
         with pytest.raises(Unreachable, match=r"has not taken a connection for 0\.2 s") as refused:
@@ -183,7 +188,11 @@ async def test_a_connection_that_does_not_open_ends_and_says_which_setting_says_
 
 
 @pytest.mark.parametrize("attributes", ["any", "read-write", "prefer-standby"])
-async def test_a_frozen_host_does_not_keep_us_from_the_next(cell: Cell, hole: int, attributes: str) -> None:
+async def test_a_frozen_host_does_not_keep_us_from_the_next(
+    cell: Cell,
+    hole: int,
+    attributes: str,
+) -> None:
     there = urlsplit(cell.url(Role.WORKER)).port
     assert there
     limits = replace(LIMITS, connect_seconds=0.5)
@@ -264,7 +273,10 @@ async def test_upkeep_and_a_handlers_own_statements_may_take_longer(cell: Cell) 
             await db.value("test_sleep", 60.0)
 
 
-async def test_what_the_caller_limits_itself_is_its_own_matter(cell: Cell, worker_db: Database) -> None:
+async def test_what_the_caller_limits_itself_is_its_own_matter(
+    cell: Cell,
+    worker_db: Database,
+) -> None:
     async with worker_db.transaction() as own:
         with pytest.raises(TimeoutError) as late:
             async with own.transaction():

@@ -198,7 +198,10 @@ async def test_errors_of_every_sync_driver_are_ours(cell: Cell, opened: Any) -> 
         )
 
 
-async def test_an_async_connection_given_to_the_sync_door_is_told_where_to_go(cell: Cell, api_db: Database) -> None:
+async def test_an_async_connection_given_to_the_sync_door_is_told_where_to_go(
+    cell: Cell,
+    api_db: Database,
+) -> None:
     async with of_asyncpg(cell.url(Role.API)) as connection:
         with pytest.raises(BadInput, match="await app.enqueue"):
             foreign_transaction.enqueue_sync(connection, values(), schema="leasehold")
