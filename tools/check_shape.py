@@ -34,6 +34,8 @@ Table = dict[str, Any]
 def main(arguments: list[str], root: Path = ROOT) -> int:
     if "--write" in arguments:
         write(root)
+    if "--untested" in arguments:
+        print("\n".join(untested(root, read(root)["tested_elsewhere"])))
     found = list(problems(root, read(root)))
     print("\n".join(found) if found else "the house is in shape")
     return 1 if found else 0
@@ -64,6 +66,7 @@ def problems(root: Path, table: Table) -> Iterator[str]:
     yield from check_long_files(root, table["long_files"])
     yield from check_long_lines(root, table["long_lines"])
     yield from check_long_sql(root, table.get("long_sql", {}))
+    yield from check_mirror(root, table)
     if contributing(root, table) != (root / "CONTRIBUTING.md").read_text():
         yield "CONTRIBUTING.md: run `python -m tools.check_shape --write`"
 
@@ -198,6 +201,32 @@ def check_pack_imports(folder: Path, allowed: list[str]) -> Iterator[str]:
     for name in allowed:
         if name not in used:
             yield f"leasehold_packs/{folder.name}: no longer imports {name}; see tools/shape.toml"
+
+
+def check_mirror(root: Path, table: Table) -> Iterator[str]:
+    """How many modules have no test file of their name: fewer from change to change."""
+    count, limit = len(untested(root, table["tested_elsewhere"])), table["untested_modules"]
+    if count > limit:
+        yield (
+            f"{count} modules have no test file of their name, at most {limit}; "
+            "`python -m tools.check_shape --untested` lists them"
+        )
+    elif count < limit * (1 - SLACK):
+        yield f"{count} modules have no test file of their name; change untested_modules"
+
+
+def untested(root: Path, elsewhere: Mapping[str, str]) -> list[str]:
+    """Modules whose folder of tests has no ``test_<module>.py``, also with a suffix."""
+    found = []
+    for source, tests in (("src/leasehold", "tests"), (PACKS, "tests/packs")):
+        for path in tracked(root / source, ".py"):
+            place = path.relative_to(root / source)
+            kind = place.stem.split("_")[0]
+            folder = root / tests / place.parent
+            own = [*folder.glob(f"test_{place.stem}.py"), *folder.glob(f"test_{place.stem}_*.py")]
+            if not (own or kind in elsewhere or place.stem.startswith("__")):
+                found.append(str(path.relative_to(root)))
+    return found
 
 
 def check_long_sql(root: Path, allowed: dict[str, int]) -> Iterator[str]:

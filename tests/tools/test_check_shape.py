@@ -8,6 +8,9 @@ import pytest
 from tools import check_shape
 
 SHAPE = """
+untested_modules = 5
+[tested_elsewhere]
+routes = "by the document"
 [files]
 "__init__.py" = "its value"
 "sql/*.sql" = "one function each"
@@ -168,6 +171,11 @@ BREAKS = {
         "-" * 101 + "\n",
         "src: 2 lines above 100 columns, at most 1",
     ),
+    "a module without a test file of its name": (
+        "src/leasehold/features/limits/handlers.py",
+        "",
+        "6 modules have no test file of their name, at most 5; `python -m tools.check_shape --untested` lists them",
+    ),
     "a pack that is not listed": (
         "packs/src/leasehold_packs/notes/__init__.py",
         '"""Notes."""\n',
@@ -230,6 +238,11 @@ NO_LONGER = {
         'LIST = "select price"\n',
         "packs/src/leasehold_packs/shop/store.py: has no long statement now; remove it from tools/shape.toml",
     ),
+    "a count of modules without a test file": (
+        "tests/engine/test_jobs_claim.py",
+        "",
+        "4 modules have no test file of their name; change untested_modules",
+    ),
     "a count of long lines": (
         "src/leasehold/engine/text.py",
         "#\n",
@@ -289,3 +302,12 @@ def test_a_count_is_lowered_and_never_raised(house: Path) -> None:
     assert '"src" = 0\n' in (house / "tools" / "shape.toml").read_text()
     plant(house, "src/leasehold/engine/text.py", "#" * 120 + "\n")
     assert check_shape.main(["--write"], house) == 1
+
+
+def test_modules_without_a_test_file_of_their_name_are_listed(house: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("routes_keys.py", "store.py"):
+        plant(house, f"src/leasehold/features/jobs/{name}", "")
+    check_shape.main(["--untested"], house)
+    lines = capsys.readouterr().out.splitlines()
+    assert "src/leasehold/features/jobs/store.py" in lines
+    assert "src/leasehold/features/jobs/routes_keys.py" not in lines, "tested elsewhere"
