@@ -44,8 +44,8 @@ async def create(request: Request):
     global pool
     pool = pool or await asyncpg.create_pool(os.environ["URL"], max_size=10, server_settings={"role": "leasehold_api"})
     payload = __import__("json").dumps(body["payload"])
-    job_id, state, created = await pool.fetchrow(SQL, os.environ["TENANT"], body["kind"], [payload], "{}")
-    return {"job_id": job_id, "state": state, "created": created}
+    made = await pool.fetchrow(SQL, os.environ["TENANT"], body["kind"], [payload], "{}")
+    return {"job_id": made["job_ids"][0], "state": made["states"][0], "created": made["created"][0]}
 
 pool = None
 print("serving http://127.0.0.1:%s/v1" % sys.argv[1], file=sys.stderr, flush=True)

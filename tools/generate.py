@@ -42,6 +42,7 @@ def generated() -> dict[Path, str]:
         _ENQUEUE / "check_options.sql": _check_options(),
         _ENQUEUE / "known_options.sql": _known_options(),
         _ENQUEUE / "is_plain.sql": _is_plain(),
+        _ENQUEUE / "default_options.sql": _default_options(),
         ROOT / "src" / "leasehold" / "typed_options.py": _formatted(_typed_dicts()),
         types: _formatted(_part(types, "# <options>", "# </options>", _request_bodies())),
         page: _part(page, "<!-- options -->", "<!-- /options -->", _table()),
@@ -100,6 +101,27 @@ language sql immutable as $$
   ] = '{{}}'
 $$;
 """
+
+
+def _default_options() -> str:
+    given = [f'    "{option.name}": {_json(option)}' for option in OPTIONS if option.default]
+    values = ",\n".join(given)
+    return f"""\
+-- What holds where neither the caller nor the kind gives an option.
+-- Made {_MADE}.
+-- internal
+-- settings: none
+create or replace function leasehold.default_options() returns jsonb
+language sql immutable as $$
+  select '{{
+{values}
+  }}'::jsonb
+$$;
+"""
+
+
+def _json(option: Option) -> str:
+    return option.default if option.is_number or option.type == "boolean" else f'"{option.default}"'
 
 
 def _names(options: Iterable[Option], indent: int) -> str:

@@ -41,7 +41,7 @@ class StepOptions(_CommonOptions, total=False):
     """What the job of a step may be given."""
 
     run_at: datetime | None
-    """No attempt starts before this time, at most ten years ahead; overrides delay_s. Default now."""
+    """No attempt starts before this time (default now), at most ten years ahead; overrides delay_s."""
     expires_at: datetime | None
     """No attempt starts after this time; the job is canceled when its turn comes."""
     traceparent: str | None

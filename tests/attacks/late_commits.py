@@ -49,8 +49,8 @@ class Attack:
 
     async def enqueue(self, connection: asyncpg.Connection, n: int) -> list[UUID]:
         await connection.execute("select set_config('leasehold.tenant', $1, true)", str(self.cell.tenant_a))
-        rows = await connection.fetch("select job_id from leasehold.enqueue('t.work', $1)", ["{}"] * n)
-        return [row[0] for row in rows]
+        made: list[UUID] = await connection.fetchval("select job_ids from leasehold.enqueue('t.work', $1)", ["{}"] * n)
+        return made
 
     async def hurry(self, number: int) -> None:
         """Many jobs that commit at once."""

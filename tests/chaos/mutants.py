@@ -55,7 +55,7 @@ MUTANTS: dict[str, tuple[str, dict[str, list[tuple[str, str]]]]] = {
     "stall": (  # now and then an enqueue holds up all that share its commit
         "",
         {
-            "functions/enqueue_plainly.sql": [
+            "functions/insert_plain_jobs.sql": [
                 ("\nbegin\n", "\nbegin\n  perform pg_sleep(case when random() < 0.1 then 1.5 else 0 end);\n")
             ]
         },

@@ -126,7 +126,6 @@ OF_ONE_TENANT = {
     "report_attempts": WORKER,
     "report_deliveries": WORKER,
     "apply_action": API,
-    "start_bulk_action": API | WORKER,
     "start_selected_action": API | WORKER,
     "run_selected_action": WORKER,
     "copy_job": API,
@@ -146,8 +145,6 @@ OF_ONE_TENANT = {
 #: Functions that act for all tenants by design: a worker serves every tenant, the operator runs the
 #: installation.
 OF_ALL_TENANTS = {
-    "enqueue_plainly": API,  # names its tenant itself: to set it takes a while
-    "enqueue_for": API,  # names its tenants itself: concurrent callers of several tenants share one commit
     "register_worker": WORKER,
     "claim": WORKER,
     "append_event": WORKER,
@@ -289,7 +286,6 @@ ENDPOINT_OF_A, SENT_OF_A, SENDING_OF_A, JOB_OF_A = (f"'0190e000-0000-7000-8000-0
 SELECTED_OF_A, BEGUN_OF_A = (f"'0190e000-0000-7000-8000-0000000000{n}a'" for n in (8, 9))
 FLOW_OF_A, FAILED_OF_A, ASKED_OF_A = (f"'0190e000-0000-7000-8000-0000000000{n}a'" for n in range(4, 7))
 ARGUMENTS = {
-    "start_bulk_action": """'retry', '{"kind": "t.work"}'""",
     "apply_action": "'retry', array[$job]::uuid[]",
     "count_matching_action": """'retry', '{"kind": "t.work"}'""",
     "select_jobs": """'retry', '{"kind": "t.work"}'""",

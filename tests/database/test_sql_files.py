@@ -17,7 +17,7 @@ SETTINGS = ("tenant", "actor")
 SOURCES = {path.stem: path for path in Path(leasehold.__file__).parent.rglob("sql/**/*.sql")}
 
 #: The methods of a Database whose first argument is the name of a function.
-CALLS = {"call", "call_and_wake", "call_long", "value", "value_long"}
+CALLS = {"call", "call_long", "value", "value_long"}
 
 functions = pytest.mark.parametrize("file", FUNCTIONS, ids=lambda file: file.name)
 

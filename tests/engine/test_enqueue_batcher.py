@@ -55,7 +55,7 @@ class Counting(Database):
     shared = 0
 
     async def call(self, function: str, *args: Any, **options: Any) -> list[asyncpg.Record]:
-        self.shared += function == "enqueue_for"
+        self.shared += function == "enqueue" and args[-1] is not None  # it names the tenants
         return await super().call(function, *args, **options)
 
 

@@ -96,8 +96,7 @@ async def test_a_rolled_back_enqueue_leaves_the_key_free(cell: Cell, api_db: Dat
 
 async def test_a_key_held_by_an_open_transaction_is_in_progress(cell: Cell, api_db: Database) -> None:
     await cell.change(
-        "alter function leasehold.reserve_keys(uuid, text, text[], jsonb[], uuid[], double precision)"
-        " set lock_timeout = '100ms'"
+        "alter function leasehold.reserve_keys(uuid, text, text[], jsonb[], uuid[], jsonb) set lock_timeout = '100ms'"
     )
     connection = await asyncpg.connect(cell.url(Role.API))
     await connection.execute("begin")

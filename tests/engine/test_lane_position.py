@@ -138,7 +138,7 @@ async def test_a_cancel_that_waited_for_another_payload_finds_the_job(
 
 async def test_the_job_says_where_its_row_stands(cell: Cell, api_db: Database) -> None:
     for tenants in ([cell.tenant_a] * 3, [cell.tenant_a, cell.tenant_b, cell.tenant_a]):
-        await jobs.enqueue_for(api_db, tenants, "t.work", ["{}"] * 3, "{}")
+        await jobs.enqueue(api_db, None, "t.work", ["{}"] * 3, {}, tenants=tenants)
     await enqueue(api_db, cell.tenant_a, priority=0)
     [row] = await cell.look(
         "select count(*) as n from leasehold.job j"

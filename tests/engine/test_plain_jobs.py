@@ -1,4 +1,4 @@
-"""Plain jobs take a short way in, and a copy in ``ready`` out. What they are and become is the same on the long way."""
+"""Plain jobs have a branch of their own in insert_jobs, and a copy in ``ready``. They become what all others do."""
 
 from typing import Any
 from uuid import UUID
@@ -8,21 +8,23 @@ import pytest
 
 from leasehold.database.database import Database
 from leasehold.engine import jobs
-from leasehold.errors import BadInput, LeaseholdError, NotFound
-from leasehold.job import AttemptOutcome, ClaimedJob, State
-from leasehold.json_codec import decode
+from leasehold.errors import BadInput, NotFound, QuotaExceeded
+from leasehold.job import AttemptOutcome, ClaimedJob, Enqueued, State
+from leasehold.job_options import OPTIONS, plain
+from leasehold.json_codec import decode, encode
 from tests.cell import Cell
 from tests.engine.test_life import end, register
+from tests.options.cases import PAYLOAD, SAMPLES
 
 SMALL, MIDDLING, LARGE = ('{"text": "%s"}' % ("x" * size) for size in (10, 2_000, 100_000))
 #: Of a job that is made twice, what cannot be the same.
-_OWN = "job_id, created_at, run_at, xid"
+_OWN = "job_id, created_at, run_at, xid, key"
+#: What the plain branch says that it can carry.
+CARRIED = [option.name for option in OPTIONS if option.short]
 
 
-async def plainly(db: Database, cell: Cell, payloads: list[str], options: str = "{}") -> Any:
-    made, woken = await jobs.enqueue_plainly(db, cell.tenant_a, "t.work", payloads, options, None)
-    assert not woken
-    return made
+async def plainly(db: Database, cell: Cell, payloads: list[str], options: Any = None) -> list[Enqueued]:
+    return await jobs.enqueue(db, cell.tenant_a, "t.work", payloads, options or {})
 
 
 async def rows(cell: Cell, table: str) -> list[str]:
@@ -33,80 +35,123 @@ async def rows(cell: Cell, table: str) -> list[str]:
     return [row["row"] for row in found]
 
 
+async def break_the_plain_branch(cell: Cell) -> None:
+    """Whatever takes it from now on fails."""
+    await cell.change(
+        "create or replace function leasehold.insert_plain_jobs(p_job leasehold.job, p_jobs uuid[], p_tenant uuid,"
+        " p_stride bigint, p_lane leasehold.lane, p_payloads jsonb[]) returns text language plpgsql"
+        " as $$ begin raise exception 'by the plain branch' using errcode = 'LH400'; end $$"
+    )
+
+
 @pytest.mark.parametrize("payloads", [[SMALL], [MIDDLING], [SMALL, MIDDLING, SMALL]])
-@pytest.mark.parametrize(
-    "options", ["{}", '{"priority": 1, "max_attempts": 3, "timeout_s": 7, "version": 2, "traceparent": "00-a-b-01"}']
-)
-async def test_the_short_way_writes_what_the_long_one_writes(
-    cell: Cell, api_db: Database, payloads: list[str], options: str
+@pytest.mark.parametrize("option", [*CARRIED, None])
+async def test_the_plain_branch_writes_what_the_other_one_writes(
+    cell: Cell, api_db: Database, worker_db: Database, payloads: list[str], option: str | None
 ) -> None:
+    """Each option that it says it can carry; a key makes the other jobs take the other branch."""
+    await worker_db.call("create_queue", "mail")
+    options = {} if option is None else {option: SAMPLES[option].caller}
     await plainly(api_db, cell, payloads, options)
     short = [await rows(cell, table) for table in ("job", "ready")]
     await cell.change("delete from leasehold.ready; delete from leasehold.job")
-    await cell.change(
-        "select leasehold.insert_jobs(array['{}'::uuid], 't.work', array[{}]::jsonb[], '{}', null)".format(
-            cell.tenant_a, ", ".join(f"'{payload}'" for payload in payloads), options
-        )
-    )
+    await break_the_plain_branch(cell)
+    keys = [f"key {number}" for number in range(len(payloads))]
+    await jobs.enqueue(api_db, cell.tenant_a, "t.work", payloads, options, keys=keys)
     assert [await rows(cell, table) for table in ("job", "ready")] == short
     assert len(short[0]) == len(short[1]) == len(payloads)
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
-        '{"delay_s": 60}', '{"run_at": "2020-01-01T00:00:00Z"}', '{"expires_at": "2030-01-01T00:00:00Z"}',
-        '{"tags": ["a"]}', '{"group": "g"}', '{"gate": "g"}', '{"unique": "u"}', '{"queue": "nowhere"}',
-    ],
-)  # fmt: skip
-async def test_whatever_is_not_plain_is_left_alone(cell: Cell, api_db: Database, options: str) -> None:
-    assert await plainly(api_db, cell, ["{}"], options) is None
-    assert await plainly(api_db, cell, ["{}", "{}"], options) is None
-    assert await rows(cell, "job") == []
-
-
-@pytest.mark.parametrize("payloads", [None, [], [None], ["{}", None], [LARGE], [SMALL, LARGE], ["{}"] * 10_001])
-async def test_payloads_that_have_something_to_be_said_about_them_are_left_alone(
-    cell: Cell, api_db: Database, payloads: Any
+@pytest.mark.parametrize("option", [option.name for option in OPTIONS if not option.short])
+async def test_an_option_that_the_plain_branch_does_not_name_takes_the_other_one(
+    cell: Cell, api_db: Database, option: str
 ) -> None:
-    assert await plainly(api_db, cell, payloads) is None
-    assert await rows(cell, "job") == []
+    await break_the_plain_branch(cell)
+    sample = SAMPLES[option]
+    given = plain(dict(sample.beside) | {option: sample.caller})
+    for payloads in ([encode(PAYLOAD)], [encode(PAYLOAD)] * 2):
+        assert len(await plainly(api_db, cell, payloads, given)) == len(payloads)
 
 
-async def test_a_kind_of_jobs_that_are_not_plain_is_left_alone(
+async def test_an_option_that_is_added_takes_the_other_branch(cell: Cell) -> None:
+    [row] = await cell.look("""select leasehold.is_plain('{"queue": "mail", "new": 1}') as plain""")
+    assert row["plain"] is False
+
+
+@pytest.mark.parametrize("payloads", [[LARGE], [SMALL, LARGE]])
+async def test_payloads_that_do_not_fit_into_rows_take_the_other_branch(
+    cell: Cell, api_db: Database, payloads: list[str]
+) -> None:
+    await break_the_plain_branch(cell)
+    assert len(await plainly(api_db, cell, payloads)) == len(payloads)
+    with pytest.raises(BadInput, match="by the plain branch"):
+        await plainly(api_db, cell, [SMALL])
+
+
+async def test_a_kind_of_jobs_that_are_not_plain_takes_the_other_branch(
     cell: Cell, api_db: Database, worker_db: Database
 ) -> None:
     await register(worker_db, kinds={"t.work": {"group": "g"}})
-    assert await plainly(api_db, cell, ["{}"]) is None
-    [made] = await jobs.enqueue(api_db, cell.tenant_a, "t.work", ["{}"], {})
+    await break_the_plain_branch(cell)
+    [made] = await plainly(api_db, cell, ["{}"])
     assert made.state is State.BLOCKED, "it stands in the line of its group"
 
 
 async def test_the_options_of_a_kind_hold_for_plain_jobs_too(cell: Cell, api_db: Database, worker_db: Database) -> None:
     await register(worker_db, kinds={"t.work": {"max_attempts": 9, "priority": 0}})
-    [made] = await plainly(api_db, cell, ["{}"], '{"priority": 3}')
+    [made] = await plainly(api_db, cell, ["{}"], {"priority": 3})
     job = await jobs.get_job(api_db, cell.tenant_a, made.job_id)
     assert (job.max_attempts, job.priority) == (9, 3)
 
 
-async def test_what_is_wrong_is_said_by_the_long_way(cell: Cell, api_db: Database) -> None:
-    with pytest.raises(BadInput, match="priority 7"):
-        await plainly(api_db, cell, ["{}"], '{"priority": 7}')
-    with pytest.raises(BadInput, match="no option 'waits'"):
-        await plainly(api_db, cell, ["{}"], '{"waits": true}')
+@pytest.mark.parametrize(
+    ("kind", "payloads", "options", "said"),
+    [
+        ("t.work", ["{}"], {"priority": 7}, "priority 7"),
+        ("t.work", ["{}"], {"waits": True}, "no option 'waits'"),
+        ("t.work", ["{}", None], {}, "payload 2 is null"),
+        ("t.work", [], {}, "1 to 10000 payloads, not 0"),
+        ("t.work", None, {}, "1 to 10000 payloads, not 0"),
+        ("t.work", ["{}"] * 10_001, {}, "1 to 10000 payloads, not 10001"),
+        ("Work", ["{}"], {}, "pack.verb"),
+    ],
+)
+async def test_what_cannot_be_meant_is_refused(
+    cell: Cell, api_db: Database, kind: str, payloads: Any, options: Any, said: str
+) -> None:
+    with pytest.raises(BadInput, match=said):
+        await jobs.enqueue(api_db, cell.tenant_a, kind, payloads, options)
+    assert await rows(cell, "job") == []
+
+
+async def test_a_queue_that_is_not_there_is_refused(cell: Cell, api_db: Database) -> None:
     with pytest.raises(NotFound, match="no queue 'nowhere'"):
-        await jobs.enqueue(api_db, cell.tenant_a, "t.work", ["{}"], {"queue": "nowhere"})
-    with pytest.raises(BadInput, match="payload 2 is null"):
-        await jobs.enqueue(api_db, cell.tenant_a, "t.work", ["{}", None], {})  # type: ignore[list-item]
-    with pytest.raises(BadInput, match="pack.verb"):
-        await jobs.enqueue(api_db, cell.tenant_a, "Work", ["{}"], {})
+        await plainly(api_db, cell, ["{}"], {"queue": "nowhere"})
 
 
-async def test_a_tenant_over_its_quota_is_refused_on_both_ways(cell: Cell, api_db: Database) -> None:
+@pytest.mark.parametrize("options", [{}, {"tags": ["a"]}])
+async def test_a_tenant_over_its_quota_is_refused(cell: Cell, api_db: Database, options: Any) -> None:
     await cell.exceed_quota(2)
-    assert await plainly(api_db, cell, ["{}"]) is None
-    with pytest.raises(LeaseholdError):
-        await jobs.enqueue(api_db, cell.tenant_a, "t.work", ["{}"], {})
+    with pytest.raises(QuotaExceeded):
+        await plainly(api_db, cell, ["{}"], options)
+
+
+async def test_tenants_are_one_for_all_payloads_or_one_for_each(cell: Cell, api_db: Database) -> None:
+    async def ask(tenants: list[UUID], n: int, keys: Any = None) -> list[Enqueued]:
+        return await jobs.enqueue(api_db, None, "t.work", ["{}"] * n, {}, tenants=tenants, keys=keys)
+
+    a, b = cell.tenant_a, cell.tenant_b
+    made = [*await ask([a], 2), *await ask([b, a], 2)]
+    found = {UUID(row["job_id"]): UUID(row["tenant_id"]) for row in await cell.look("select * from leasehold.job")}
+    assert [found[job.job_id] for job in made] == [a, a, b, a]
+    with pytest.raises(BadInput, match="2 tenants for 3 payloads"):
+        await ask([a, b], 3)
+    with pytest.raises(BadInput, match="0 tenants for 1 payloads"):
+        await ask([], 1)
+    with pytest.raises(BadInput, match="keys is for one tenant"):
+        await ask([a, b], 2, ["k", "l"])
+    with pytest.raises(NotFound, match="no tenant"):
+        await ask([UUID(int=7)], 1)
 
 
 async def test_a_claim_hands_out_the_payload_wherever_it_is_kept(
@@ -177,9 +222,9 @@ async def test_a_busy_worker_finds_what_another_claim_let_go(cell: Cell, api_db:
 async def test_a_busy_worker_leaves_nothing_that_came_late(cell: Cell, api_db: Database, worker_db: Database) -> None:
     worker = await register(worker_db, slots=1000)
     async with api_db.transaction(tenant=cell.tenant_a) as connection:
-        late = await connection.fetch("select * from leasehold.enqueue('t.work', array['{}', '{}']::jsonb[])")
+        late = await connection.fetchval("select job_ids from leasehold.enqueue('t.work', array['{}', '{}']::jsonb[])")
         await plainly(api_db, cell, ["{}"] * 120)
         grants = await jobs.claim(worker_db, worker, ["default"], 40)
     claimed = await drained(worker_db, worker, grants, 40)
     assert len(claimed) == 82
-    assert {row["job_id"] for row in late} <= set(claimed)
+    assert set(late) <= set(claimed)

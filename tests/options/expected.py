@@ -49,7 +49,7 @@ _OF_A_COPY = {
 }
 
 EXPECTED: dict[ways.Way, Mapping[str, Expected]] = {
-    ways.sql_for_many_tenants: {"key_window_s": Expected(REFUSED, "it takes no keys: an enqueue with keys goes alone")},
+    ways.sql_for_many_tenants: {"key_window_s": Expected(REFUSED, "an enqueue with keys is for one tenant")},
     **dict.fromkeys(STEPS, _OF_A_STEP),
     **dict.fromkeys(SCHEDULES, _OF_A_SCHEDULE),
     ways.copy: _OF_A_COPY,

@@ -145,7 +145,7 @@ async def sql(world: World) -> Made:
             keys = None if case.key is None else [case.key]
             options = json.dumps({**dict.fromkeys(case.caller), **plain(case.caller)})  # with what is null
             asked = (case.kind, [json.dumps(case.payload)], options, keys)
-            return UUID(str((await db.call("enqueue", *asked, tenant=world.cell.tenant_a))[0]["job_id"]))
+            return UUID(str((await db.call("enqueue", *asked, tenant=world.cell.tenant_a))[0]["job_ids"][0]))
 
         return await each(world, ask)
 
@@ -155,14 +155,12 @@ async def sql_for_many_tenants(world: World) -> Made:
 
         async def ask(case: Case) -> UUID:
             if case.key is not None:
-                raise LeaseholdError("the function takes no keys")
+                raise LeaseholdError("keys are for one tenant")
             tenants = [world.cell.tenant_a, world.cell.tenant_b]
             options = json.dumps({**dict.fromkeys(case.caller), **plain(case.caller)})
             payload = json.dumps(case.payload)
-            made, _ = await jobs.enqueue_for(db, tenants, case.kind, [payload] * 2, options)
-            if made is None:  # it might wait for a lock, so each tenant is served alone
-                made = await jobs.enqueue_text(db, world.cell.tenant_a, case.kind, [payload], options)
-            return made[0].job_id
+            [made] = await db.call("enqueue", case.kind, [payload] * 2, options, None, tenants)
+            return UUID(str(made["job_ids"][0]))
 
         return await each(world, ask)
 

@@ -9,7 +9,7 @@ import pytest
 from leasehold.database import wakeups
 from leasehold.database.database import Database, Role, Target
 from leasehold.database.wakeups import Listener, Notifier
-from leasehold.engine.enqueue_batcher import GroupCommit
+from leasehold.engine.enqueue_batcher import EnqueueBatcher
 from leasehold.errors import BadInput
 from leasehold.job import State
 from leasehold.program.app import Leasehold
@@ -111,19 +111,19 @@ async def test_what_waits_goes_with_the_next_lone_enqueue_or_after_it(
     monkeypatch.setattr(wakeups, "_CARRY_SECONDS", 0.2)
     heard: asyncio.Queue[str] = asyncio.Queue()
     notifier = Notifier(api_db)
-    group = GroupCommit(api_db, notifier)
+    group = EnqueueBatcher(api_db, notifier)
     async with Listener(api_db.target, heard.put_nowait) as listener:
         await listener.listening.wait()
         assert await heard.get() == "", "what was sent before it listened"
         notifier.notify("default")
-        _, woken = await group.enqueue(cell.tenant_a, "t.work", ["{}"], "{}", queue="default")
+        _, woken = await group.enqueue(cell.tenant_a, "t.work", ["{}"], {"queue": "default"})
         assert (woken, await heard.get()) == (True, "default")
         await notifier.close()
         assert heard.empty(), "the first has nothing to send any more"
         notifier.notify("default")
         await asyncio.sleep(0.01)  # until it is time for another
         with pytest.raises(BadInput):
-            await group.enqueue(cell.tenant_a, "no kind", ["{}"], "{}", queue="default")
+            await group.enqueue(cell.tenant_a, "no kind", ["{}"], {"queue": "default"})
         await notifier.close()
         assert await heard.get() == "default"
 

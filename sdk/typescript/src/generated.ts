@@ -655,7 +655,7 @@ export interface JobRequest {
   group_gap_s?: number | null;
   /** Gate that every start passes; `{customer}` in it stands for that member of the payload. */
   gate?: string | null;
-  /** No attempt starts before this time, at most ten years ahead; overrides delay_s. Default now. */
+  /** No attempt starts before this time (default now), at most ten years ahead; overrides delay_s. */
   run_at?: Moment | null;
   /** No attempt starts after this time; the job is canceled when its turn comes. */
   expires_at?: Moment | null;
@@ -1251,7 +1251,7 @@ export interface StepOptions {
   group_gap_s?: number | null;
   /** Gate that every start passes; `{customer}` in it stands for that member of the payload. */
   gate?: string | null;
-  /** No attempt starts before this time, at most ten years ahead; overrides delay_s. Default now. */
+  /** No attempt starts before this time (default now), at most ten years ahead; overrides delay_s. */
   run_at?: Moment | null;
   /** No attempt starts after this time; the job is canceled when its turn comes. */
   expires_at?: Moment | null;

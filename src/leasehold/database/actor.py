@@ -7,7 +7,7 @@ from uuid import UUID
 
 import asyncpg
 
-from leasehold.database.database import Database
+from leasehold.database.database import Database, Wake
 
 
 class ActorTransaction(Database):
@@ -26,7 +26,12 @@ class ActorTransaction(Database):
             yield cls(db, connection, tenant)
 
     async def call(
-        self, function: str, *args: Any, tenant: UUID | None = None, connection: asyncpg.Connection | None = None
+        self,
+        function: str,
+        *args: Any,
+        tenant: UUID | None = None,
+        connection: asyncpg.Connection | None = None,
+        wake: Wake | None = None,
     ) -> list[asyncpg.Record]:
         if tenant not in (None, self.tenant_id) or connection not in (None, self.connection):
             raise RuntimeError("a transaction of one tenant and one actor calls nothing for others")
@@ -42,7 +47,12 @@ class ActorDatabase(Database):
         self._actor = actor
 
     async def call(
-        self, function: str, *args: Any, tenant: UUID | None = None, connection: asyncpg.Connection | None = None
+        self,
+        function: str,
+        *args: Any,
+        tenant: UUID | None = None,
+        connection: asyncpg.Connection | None = None,
+        wake: Wake | None = None,
     ) -> list[asyncpg.Record]:
         if connection is not None:
             raise RuntimeError("each call is a transaction of its own")

@@ -78,11 +78,13 @@ class Target:
         return self.listen_url or self.url
 
 
-class Wake(NamedTuple):
-    """What a call's own transaction is to tell, if it can: see notify_workers.sql."""
+@dataclass(slots=True)
+class Wake:
+    """What a call's own transaction is to tell workers, and whether it could: see notify_workers.sql."""
 
     channel: str
     queue: str
+    is_sent: bool = False
 
 
 class _Call(NamedTuple):
@@ -92,7 +94,6 @@ class _Call(NamedTuple):
     args: tuple[Any, ...]
     tenant: UUID | None = None
     wake: Wake | None = None
-    is_set: bool = True
     is_long: bool = False
 
 
@@ -200,23 +201,23 @@ class Database:
         return self._pool.usage() if self._pool else Usage(self._connections, 0, 0, 0)
 
     async def call(
-        self, function: str, *args: Any, tenant: UUID | None = None, connection: Connection | None = None
+        self,
+        function: str,
+        *args: Any,
+        tenant: UUID | None = None,
+        connection: Connection | None = None,
+        wake: Wake | None = None,
     ) -> list[asyncpg.Record]:
-        """Rows of one SQL function, called in a transaction of its own, or in that of ``connection``."""
+        """Rows of one SQL function, called in a transaction of its own, or in that of ``connection``.
+
+        ``wake``: the transaction wakes workers too, if it can.
+        """
         if connection is not None:
             return await self._call_within(_Call(function, args, tenant), connection)
-        return await self._call_fairly(_Call(function, args, tenant))
-
-    async def call_and_wake(
-        self, function: str, *args: Any, tenant: UUID | None = None, wake: Wake
-    ) -> list[asyncpg.Record]:
-        """The same in a transaction of its own that wakes workers if it can; ``woken`` is its last column."""
-        return await self._call_fairly(_Call(function, args, tenant, wake))
-
-    async def ask(self, function: str, *args: Any, wake: Wake | None = None) -> tuple[Any, bool]:
-        """What one SQL function that is no set returns, and whether workers were woken. As quick as a call can be."""
-        [row] = await self._call(_Call(function, args, None, wake, is_set=False))
-        return row[0], wake is not None and row[1]
+        rows = await self._call_fairly(_Call(function, args, tenant, wake))
+        if wake is not None:
+            wake.is_sent = bool(rows) and rows[0]["woken"]
+        return rows
 
     async def _call_fairly(self, call: _Call) -> list[asyncpg.Record]:
         """PostgreSQL lets no function lock a row that is declared to change nothing; any other may wait for a lock."""
@@ -349,11 +350,11 @@ class Database:
 
     def _written(self, call: _Call) -> tuple[str, tuple[Any, ...]]:
         """The statement, and its arguments."""
-        function, args, tenant, wake, is_set, _ = call
+        function, args, tenant, wake, _ = call
         schema = self.target.schema
-        statement = _statement(schema, function, len(args), is_set, wake is not None, tenant is not None)
+        statement = _statement(schema, function, len(args), wake is not None, tenant is not None)
         if wake is not None:
-            args = (*args, *wake)
+            args = (*args, wake.channel, wake.queue)
         if tenant is not None:
             args = (*args, str(tenant))
         return statement, args
@@ -365,7 +366,7 @@ def _literal(text: str) -> str:
 
 
 @cache
-def _statement(schema: str, function: str, args: int, is_set: bool, wake: bool, tenant: bool) -> str:
+def _statement(schema: str, function: str, args: int, wake: bool, tenant: bool) -> str:
     """A call of the function. What else it does stands in the same statement, so all is one round trip.
 
     That a function depends on the row of what is done before it (and offset keeps the two apart) makes certain which of
@@ -374,10 +375,10 @@ def _statement(schema: str, function: str, args: int, is_set: bool, wake: bool, 
     holes = [f"${number}" for number in range(1, args + 4)]
     call = f'"{schema}".{function}({", ".join(holes[:args])})'
     del holes[:args]
-    columns = "f.*" if is_set else call
+    columns = "f.*"
     if wake:
         columns += f', "{schema}".notify_workers({holes.pop(0)}, {holes.pop(0)}) as woken'
-    statement = f"select {columns} from {call} f" if is_set else f"select {columns}"
+    statement = f"select {columns} from {call} f"
     if tenant:
         setting = f"select set_config('leasehold.tenant', {holes.pop(0)}, true) as tenant offset 0"
         statement = f"select f.* from ({setting}) s, lateral ({statement} where s.tenant <> '' offset 0) f"

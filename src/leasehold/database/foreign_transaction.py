@@ -22,7 +22,7 @@ with scope as materialized (
     set_config('leasehold.tenant', {schema}.find_tenant({tenant})::text, true) as tenant
 ),
 made as materialized (
-  select e.job_id, e.state, e.created
+  select unnest(e.job_ids) as job_id, unnest(e.states) as state, unnest(e.created) as created
   from scope cross join lateral {schema}.enqueue(
     case when scope.tenant is not null then {kind} end, cast({payloads} as text[])::jsonb[],
     {schema}.with_defaults(

@@ -20,7 +20,7 @@ from uuid import UUID
 import asyncpg
 
 from leasehold.database.connection import Connection
-from leasehold.database.database import Database, Target
+from leasehold.database.database import Database, Target, Wake
 from leasehold.errors import LeaseholdError
 from leasehold.log import emit
 
@@ -101,7 +101,12 @@ class Reading(Database):
         self._replica, self._primary, self._copy, self._tenant = replica, primary, copy, tenant
 
     async def call(
-        self, function: str, *args: Any, tenant: UUID | None = None, connection: asyncpg.Connection | None = None
+        self,
+        function: str,
+        *args: Any,
+        tenant: UUID | None = None,
+        connection: asyncpg.Connection | None = None,
+        wake: Wake | None = None,
     ) -> list[asyncpg.Record]:
         if connection is None and self._replica.is_fresh_for(self._tenant):
             stale_s = self._replica.staleness()
@@ -111,7 +116,7 @@ class Reading(Database):
                 return await self._primary.call(function, *args, tenant=tenant)
             self.stale_s = max(self.stale_s or 0.0, stale_s)
             return rows
-        return await self._primary.call(function, *args, tenant=tenant, connection=connection)
+        return await self._primary.call(function, *args, tenant=tenant, connection=connection, wake=wake)
 
     @asynccontextmanager
     async def transaction(self, *, tenant: UUID | None = None, actor: str | None = None) -> AsyncIterator[Connection]:

@@ -6,11 +6,12 @@ tenant asks wrongly fails for that tenant alone.
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+from leasehold import json_codec
 from leasehold.database.database import Database
 from leasehold.database.wakeups import Notifier
 from leasehold.engine import jobs
@@ -20,10 +21,11 @@ from leasehold.job import Enqueued
 #: Payloads in one transaction at most, and their characters.
 _MOST = 1000
 _MOST_CHARACTERS = 1_000_000
-#: A longer payload may be kept as a body, whose row others may have locked: see enqueue_for.sql.
-_LONG = 16_384
-#: Kinds that are remembered; whoever asks for wrong things may ask for any kind.
-_MOST_SPECIAL = 1000
+#: A payload of more than 64 KiB is stored in a row that others may have locked. JSON takes at most six times as many
+#: bytes there as it has characters.
+_LONG = 10_000
+#: The option whose jobs lock what another transaction may have locked, as keys and large payloads do.
+_LOCKING = "unique"
 #: Of the event loop, from an answer until whoever got it has been able to ask again.
 _ROUNDS = 2
 
@@ -33,16 +35,16 @@ class _Request:
     tenant: UUID
     kind: str
     payloads: Sequence[str]
-    options: str
-    answer: asyncio.Future[list[Enqueued] | None]  # None: it may wait, and is to be asked for by itself
+    options: Mapping[str, Any]
+    answer: asyncio.Future[list[Enqueued] | None]  # None: it is to go by itself
 
     @property
     def group(self) -> tuple[str, str]:
         """Requests of one group are one call."""
-        return self.kind, self.options
+        return self.kind, json_codec.encode(self.options, what="options") if self.options else ""
 
 
-class GroupCommit:
+class EnqueueBatcher:
     """Enqueues for many concurrent callers over one connection at a time."""
 
     def __init__(self, db: Database, notifier: Notifier) -> None:
@@ -51,81 +53,42 @@ class GroupCommit:
         self._waiting: list[_Request] = []
         self._busy = False  # an enqueue is under way
         self._running: asyncio.Task[None] | None = None  # serves those who wait
-        self._special: set[str] = set()  # kinds whose own options make their jobs other than plain
 
     async def enqueue(
         self,
         tenant: UUID,
         kind: str,
         payloads: Sequence[str],
-        options: str,
+        options: Mapping[str, Any],
         keys: Sequence[str | None] | None = None,
-        *,
-        queue: str = "",
-        plain: bool = False,
-        waits: bool = False,
     ) -> tuple[list[Enqueued], bool]:
-        """The jobs, and whether the workers of this queue were told with the commit. If not, the caller sees to it.
-
-        ``plain``: neither the options nor keys ask for more than a place in a queue. ``waits``: the options ask for
-        what another transaction may have locked, as keys do.
-        """
-        if not (waits or keys or len(payloads) > _MOST or any(len(payload) > _LONG for payload in payloads)):
-            if self._busy:
-                answer = asyncio.get_running_loop().create_future()
-                self._waiting.append(_Request(tenant, kind, payloads, options, answer))
-                made, woken = await answer, False
-            else:
-                made, woken = await self._lone(tenant, kind, payloads, options, queue, plain)
-            if made is not None:
-                return made, woken
-        return await self._apart(tenant, kind, payloads, options, keys, queue)
-
-    async def _lone(
-        self, tenant: UUID, kind: str, payloads: Sequence[str], options: str, queue: str, plain: bool
-    ) -> tuple[list[Enqueued] | None, bool]:
-        """Nobody shares the commit of a first one; those who come meanwhile share the next."""
+        """The jobs, and whether the workers of their queue were told with the commit. If not, the caller sees to it."""
+        may_wait = keys is not None or _LOCKING in options or any(len(payload) > _LONG for payload in payloads)
+        if may_wait or len(payloads) > _MOST:
+            return await self._alone(tenant, kind, payloads, options, keys=keys)
+        if self._busy:
+            answer = asyncio.get_running_loop().create_future()
+            self._waiting.append(_Request(tenant, kind, payloads, options, answer))
+            made = await answer
+            return (made, False) if made is not None else await self._alone(tenant, kind, payloads, options)
         self._busy = True
-        wake = self._notifier.take_turn(queue) if len(payloads) == 1 else None
-        woken = False
-        try:
-            if plain and kind not in self._special:
-                made, woken = await jobs.enqueue_plainly(self._db, tenant, kind, payloads, options, wake)
-                if made is not None:
-                    return made, woken
-                self._remember(kind)
-            made, woken = await jobs.enqueue_for(self._db, [tenant], kind, payloads, options, wake=wake)
-            return made, woken
+        try:  # those who come meanwhile share the next commit
+            return await self._alone(None, kind, payloads, options, tenants=[tenant])
         finally:
-            if wake and not woken:  # those before us who wait for it still do
-                self._notifier.notify(wake.queue)
             self._busy = False
             self._go_on()
 
-    async def _apart(
-        self,
-        tenant: UUID,
-        kind: str,
-        payloads: Sequence[str],
-        options: str,
-        keys: Sequence[str | None] | None,
-        queue: str,
+    async def _alone(
+        self, tenant: UUID | None, kind: str, payloads: Sequence[str], options: Mapping[str, Any], **how: Any
     ) -> tuple[list[Enqueued], bool]:
-        wake = self._notifier.take_turn(queue) if len(payloads) == 1 else None
-        if wake is None:
-            return await jobs.enqueue_text(self._db, tenant, kind, payloads, options, keys=keys), False
-        woken = False
+        """In a transaction of its own, which wakes workers too if it is time to."""
+        wake = self._notifier.take_turn(str(options.get("queue") or "")) if len(payloads) == 1 else None
         try:
-            made, woken = await jobs.enqueue_and_wake(self._db, tenant, kind, payloads, options, wake, keys=keys)
-            return made, woken
+            made = await jobs.enqueue(self._db, tenant, kind, payloads, options, wake=wake, **how)
+            return made, wake is not None and wake.is_sent
         finally:
-            if not woken:
+            if wake and not wake.is_sent:  # those before us who wait for it still do
                 self._notifier.notify(wake.queue)
-
-    def _remember(self, kind: str) -> None:
-        """Not to ask in vain twice, as long as this process lives."""
-        if len(self._special) < _MOST_SPECIAL:
-            self._special.add(kind)
 
     def _go_on(self) -> None:
         """Serve those who came while the one before them was served."""
@@ -191,19 +154,18 @@ class GroupCommit:
                 answers = [await self._call(requests, connection) for requests in groups.values()]
         for requests, made in zip(groups.values(), answers, strict=True):
             for request in requests:
-                _answer(request, made and made[: len(request.payloads)])
-                if made is not None:
-                    del made[: len(request.payloads)]
+                _answer(request, made[: len(request.payloads)])
+                del made[: len(request.payloads)]
 
-    async def _call(self, requests: list[_Request], connection: Any = None) -> list[Enqueued] | None:
+    async def _call(self, requests: list[_Request], connection: Any = None) -> list[Enqueued]:
         first = requests[0]
         payloads = [payload for request in requests for payload in request.payloads]
         if all(request.tenant == first.tenant for request in requests):
             tenants = [first.tenant]
         else:
             tenants = [request.tenant for request in requests for _ in request.payloads]
-        made, _ = await jobs.enqueue_for(self._db, tenants, first.kind, payloads, first.options, connection=connection)
-        return made
+        given = (first.kind, payloads, first.options)
+        return await jobs.enqueue(self._db, None, *given, tenants=tenants, connection=connection)
 
 
 def _answer(request: _Request, made: list[Enqueued] | None) -> None:

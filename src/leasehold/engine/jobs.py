@@ -11,91 +11,32 @@ from leasehold import json_codec
 from leasehold.database.database import Database, Wake
 from leasehold.job import Attempt, AttemptOutcome, ClaimedJob, Enqueued, Event, Job, JobSummary, LogLine, Reason, State
 
+#: An enum is asked for its members slowly.
 _STATES = {str(state): state for state in State}
-#: Options that ask for more than a place in a queue: see enqueue_plainly.sql.
-SPECIAL = frozenset({"run_at", "delay_s", "expires_at", "tags", "group", "gate", "unique", "copied_from"})
-#: The one that locks what another transaction may have locked, as keys and large payloads do.
-LOCKING = "unique"
 
 
 async def enqueue(
     db: Database,
-    tenant: UUID,
+    tenant: UUID | None,
     kind: str,
     payloads: Sequence[str],
     options: Mapping[str, Any],
     *,
     keys: Sequence[str | None] | None = None,
+    tenants: Sequence[UUID] | None = None,
     connection: asyncpg.Connection | None = None,
-) -> list[Enqueued]:
-    """One job for each payload; a key that is in use gives the job that has it, with ``created`` False."""
-    text = json_codec.encode(options, what="options")
-    return await enqueue_text(db, tenant, kind, payloads, text, keys=keys, connection=connection)
-
-
-async def enqueue_text(
-    db: Database,
-    tenant: UUID,
-    kind: str,
-    payloads: Sequence[str],
-    options: str,
-    *,
-    keys: Sequence[str | None] | None = None,
-    connection: asyncpg.Connection | None = None,
-) -> list[Enqueued]:
-    """The same with the options as JSON text, and in a transaction that is open already if there is one."""
-    rows = await db.call("enqueue", kind, payloads, options, keys, tenant=tenant, connection=connection)
-    return [Enqueued(job_id, _STATES[state], created) for job_id, state, created in rows]
-
-
-async def enqueue_and_wake(
-    db: Database,
-    tenant: UUID,
-    kind: str,
-    payloads: Sequence[str],
-    options: str,
-    wake: Wake,
-    *,
-    keys: Sequence[str | None] | None = None,
-) -> tuple[list[Enqueued], bool]:
-    """The same, and whether workers were told with the commit."""
-    rows = await db.call_and_wake("enqueue", kind, payloads, options, keys, tenant=tenant, wake=wake)
-    return [Enqueued(job_id, _STATES[state], created) for job_id, state, created, _ in rows], rows[0]["woken"]
-
-
-async def enqueue_plainly(
-    db: Database, tenant: UUID, kind: str, payloads: Sequence[str], options: str, wake: Wake | None
-) -> tuple[list[Enqueued] | None, bool]:
-    """Jobs without keys, groups, gates or a time to wait for, and whether workers were told with the commit.
-
-    None: that is not what they are, or there is something to be said about them. Nothing was done: ask ``enqueue``.
-    """
-    made, woken = await db.ask("enqueue_plainly", tenant, kind, payloads, options, wake=wake)
-    queued = State.QUEUED  # an enum is asked for its members slowly
-    return made and [Enqueued(job_id, queued, True) for job_id in made], woken
-
-
-async def enqueue_for(
-    db: Database,
-    tenants: Sequence[UUID],
-    kind: str,
-    payloads: Sequence[str],
-    options: str,
-    *,
     wake: Wake | None = None,
-    connection: asyncpg.Connection | None = None,
-) -> tuple[list[Enqueued] | None, bool]:
-    """One job for each payload, each for its own tenant or all for the one, and whether workers were told.
+) -> list[Enqueued]:
+    """One job for each payload; a key that is in use gives the job that has it, with ``created`` False.
 
-    None: they might wait for what another transaction has locked. Nothing was done: ask ``enqueue``.
+    ``tenants`` in place of ``tenant``: one for all payloads or one for each; the call takes no share of a tenant. It
+    must wait for no lock, which it does not without keys, the option unique and payloads too large for a row.
     """
-    asked = ("enqueue_for", tenants, kind, payloads, options)
-    if wake is None:
-        rows = await db.call(*asked, connection=connection)
-    else:
-        rows = await db.call_and_wake(*asked, wake=wake)
-    made = [Enqueued(row[0], _STATES[row[1]], row[2]) for row in rows]
-    return made or None, wake is not None and bool(rows) and bool(rows[0]["woken"])
+    text = json_codec.encode(options, what="options") if options else "{}"
+    asked = ("enqueue", kind, payloads, text, keys, tenants)
+    [row] = await db.call(*asked, tenant=tenant, connection=connection, wake=wake)
+    made = zip(row["job_ids"], row["states"], row["created"], strict=True)
+    return [Enqueued(job_id, _STATES[state], created) for job_id, state, created in made]
 
 
 async def claim(db: Database, worker: UUID, queues: Sequence[str], n: int) -> list[ClaimedJob]:

@@ -115,7 +115,7 @@ class StepOptions(JobOptions):
     """Options of the job of a step. Its delay begins when its parents have ended."""
 
     run_at: Moment | None = Field(None,
-        description="No attempt starts before this time, at most ten years ahead; overrides delay_s. Default now.")
+        description="No attempt starts before this time (default now), at most ten years ahead; overrides delay_s.")
     expires_at: Moment | None = Field(None,
         description="No attempt starts after this time; the job is canceled when its turn comes.")
     traceparent: str | None = Field(None, pattern=r"^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$",

@@ -15,7 +15,7 @@ from leasehold.database.connect import target
 from leasehold.database.database import Database, Role
 from leasehold.database.wakeups import NEWS_SECONDS, Notifier, news_channel
 from leasehold.engine import jobs, leases, tenants
-from leasehold.engine.enqueue_batcher import GroupCommit
+from leasehold.engine.enqueue_batcher import EnqueueBatcher
 from leasehold.features.jobs import store_bulk
 from leasehold.features.jobs.model import Selection
 from leasehold.job import Attempt, Enqueued, Event, Job, LogLine, Reason, State
@@ -41,7 +41,7 @@ class Backend:
         self.db = db or Database(target(settings, Role.API), fair=True)
         self._notifier = Notifier(self.db)
         self._news = Notifier(self.db, channel=news_channel(self.db.target.schema), every_s=NEWS_SECONDS)
-        self._group = GroupCommit(self.db, self._notifier)
+        self._batcher = EnqueueBatcher(self.db, self._notifier)
         self._broker = Broker(settings) if settings.amqp_url else None
         self._clients: dict[str | UUID | None, Client] = {}  # of tenants that were asked for
 
@@ -97,38 +97,21 @@ class Backend:
         options: Mapping[str, Any],
         keys: Sequence[str | None] | None,
     ) -> list[Enqueued]:
-        queue, woken = str(options.get("queue") or ""), False
         if tracing.is_on():
-            made, woken = await self._enqueue_traced(tenant, kind, payloads, options, keys, queue)
+            parent = options.get("traceparent")
+            with tracing.span(f"enqueue {kind}", "producer", parent=parent, leasehold__kind=kind):
+                options = {**options, "traceparent": tracing.traceparent()}
+                made, woken = await self._batcher.enqueue(tenant, kind, payloads, options, keys)
         else:
-            text = json_codec.encode(options, what="options") if options else "{}"
-            plain = keys is None and jobs.SPECIAL.isdisjoint(options)
-            waits = jobs.LOCKING in options
-            made, woken = await self._group.enqueue(
-                tenant, kind, payloads, text, keys, queue=queue, plain=plain, waits=waits
-            )
+            made, woken = await self._batcher.enqueue(tenant, kind, payloads, options, keys)
         for job in made:
             if job.created and job.state is not State.SCHEDULED:
-                self.announce(queue, woken=woken)
+                self.announce(options.get("queue"), woken=woken)
                 break
         else:
             if any(job.created for job in made):
                 self._news.notify()  # to the leader, who sees to it in time
         return made
-
-    async def _enqueue_traced(
-        self,
-        tenant: UUID,
-        kind: str,
-        payloads: Sequence[str],
-        options: Mapping[str, Any],
-        keys: Sequence[str | None] | None,
-        queue: str,
-    ) -> tuple[list[Enqueued], bool]:
-        with tracing.span(f"enqueue {kind}", "producer", parent=options.get("traceparent"), leasehold__kind=kind):
-            text = json_codec.encode({**options, "traceparent": tracing.traceparent()}, what="options")
-            waits = jobs.LOCKING in options
-            return await self._group.enqueue(tenant, kind, payloads, text, keys, queue=queue, waits=waits)
 
     def announce(self, queue: str | None = None, *, woken: bool = False) -> None:
         """Wake workers, unless they are: call it after jobs were committed. Without a queue, those of every queue."""

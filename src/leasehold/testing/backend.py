@@ -13,7 +13,7 @@ from uuid import UUID
 import asyncpg
 
 from leasehold.database.connect import target
-from leasehold.database.database import Database, Role
+from leasehold.database.database import Database, Role, Wake
 from leasehold.engine import jobs
 from leasehold.job import Enqueued
 from leasehold.program.client import Backend
@@ -31,7 +31,12 @@ class BriefDatabase(Database):
     ) -> None: ...
 
     async def call(
-        self, function: str, *args: Any, tenant: UUID | None = None, connection: asyncpg.Connection | None = None
+        self,
+        function: str,
+        *args: Any,
+        tenant: UUID | None = None,
+        connection: asyncpg.Connection | None = None,
+        wake: Wake | None = None,
     ) -> list[asyncpg.Record]:
         if connection is not None:
             return await super().call(function, *args, tenant=tenant, connection=connection)

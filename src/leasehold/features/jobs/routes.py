@@ -414,14 +414,15 @@ async def _enqueue_within(
     await _require_kinds(services, scope, caller, asked)
     groups: dict[tuple[str, str], list[int]] = {}
     for place, job in enumerate(asked):
-        options = json_codec.encode(job.options, what="options")
-        groups.setdefault((job.kind, options), []).append(place)
+        text = json_codec.encode(job.options, what="options")
+        groups.setdefault((job.kind, text), []).append(place)
     made: dict[int, Enqueued] = {}
-    for (kind, options), places in sorted(groups.items()):
+    for (kind, _), places in sorted(groups.items()):
         payloads = [asked[place].text for place in places]
         keys = [asked[place].key for place in places]
         given = keys if any(keys) else None
-        found = await jobs.enqueue_text(scope, caller.tenant, kind, payloads, options, keys=given)
+        options = asked[places[0]].options
+        found = await jobs.enqueue(scope, caller.tenant, kind, payloads, options, keys=given)
         made |= dict(zip(places, found, strict=True))
     return [made[place] for place in range(len(asked))]
 

@@ -1,28 +1,17 @@
--- Refuse what enqueue cannot mean, with a sentence that says so.
+-- What is wrong with the arguments of an enqueue, in a sentence; null when nothing is.
 -- internal
-create or replace function leasehold.check_enqueue(p_kind text, p_payloads jsonb[], p_keys text[]) returns void
+-- settings: inherited
+create or replace function leasehold.check_enqueue(p_tenants uuid[], p_payloads jsonb[], p_keys text[]) returns text
 language plpgsql stable as $$
 begin
-  if leasehold.is_kind(p_kind) is not true then
-    raise exception 'kind % is not of the form pack.verb', quote_nullable(p_kind) using errcode = 'LH400';
-  end if;
-  if p_payloads is null or cardinality(p_payloads) not between 1 and 10000 then
-    raise exception 'enqueue takes 1 to 10000 payloads, not %', coalesce(cardinality(p_payloads), 0) using errcode = 'LH400';
-  end if;
-  if array_position(p_payloads, null) is not null then
-    raise exception 'payload % is null', array_position(p_payloads, null) using errcode = 'LH400', hint = 'send {} for an empty payload';
-  end if;
-  if p_keys is null then
-    return;
-  end if;
-  if cardinality(p_keys) <> cardinality(p_payloads) then
-    raise exception '% keys for % payloads', cardinality(p_keys), cardinality(p_payloads) using errcode = 'LH400';
-  end if;
-  if exists (select from unnest(p_keys) k where length(k) not between 1 and 255) then
-    raise exception 'a key has 1 to 255 characters' using errcode = 'LH400';
-  end if;
-  if (select count(k) <> count(distinct k) from unnest(p_keys) k) then
-    raise exception 'the same key stands twice in one enqueue' using errcode = 'LH400';
-  end if;
+  return case
+    when p_payloads is null or cardinality(p_payloads) not between 1 and 10000 then
+      format('enqueue takes 1 to 10000 payloads, not %s', coalesce(cardinality(p_payloads), 0))
+    when array_position(p_payloads, null) is not null then
+      format('payload %s is null; an empty one is {}', array_position(p_payloads, null))
+    when cardinality(p_tenants) <> 1 and cardinality(p_tenants) <> cardinality(p_payloads) then
+      format('%s tenants for %s payloads', cardinality(p_tenants), cardinality(p_payloads))
+    when p_keys is not null then leasehold.check_keys(p_tenants, p_payloads, p_keys)
+  end;
 end
 $$;

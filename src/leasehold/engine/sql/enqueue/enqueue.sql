@@ -1,36 +1,41 @@
--- Ask for work: one job for each payload, all of one kind and with the same options, in the caller's transaction.
+-- Enqueue one job for each payload, all of one kind and with the same options, in the caller's transaction. Every way to
+-- enqueue ends here. Returns three arrays in the order of the payloads: the jobs, their states, and whether each is new.
 --
--- Options, else those of the kind, else the defaults below: queue, priority, run_at, delay_s, expires_at, max_attempts,
--- retry_base_s, retry_cap_s, timeout_s, version, key_window_s, tags, copied_from, traceparent, group,
--- group_limit, group_hold, group_gap_s, gate (which may be a template over the payload: see fill_gate), unique and
--- on_duplicate (see enqueue_unique). All of them and who may give which: known_options.
+-- Options: those of the caller, else those of the kind, else the defaults of options.csv. p_tenants names the tenant of all
+-- jobs or of each; null: the tenant of the transaction. Logins that may call this may be any tenant, see current_tenant.
 --
 -- Keys make a job idempotent: the same key of the same tenant and kind within its window is the same job, returned with
--- created = false and no write; with another payload it is a conflict (LH409).
+-- created = false and no write; with another payload it is a conflict (LH409). A call without keys, without the option
+-- unique and with payloads that fit into their rows waits for no other transaction.
 -- for: api, worker
 create or replace function leasehold.enqueue(
-  p_kind text, p_payloads jsonb[], p_options jsonb default '{}', p_keys text[] default null
-) returns setof leasehold.enqueued
-language plpgsql  -- not sql: its functions are planned anew at every call
-as $$
+  p_kind text, p_payloads jsonb[], p_options jsonb default '{}', p_keys text[] default null,
+  p_tenants uuid[] default null, out job_ids uuid[], out states text[], out created boolean[]
+)
+language plpgsql as $$
 declare
-  v_jobs uuid[];
+  v_options jsonb := jsonb_strip_nulls(coalesce(p_options, '{}'));
+  v_wrong   text;
+  v_made    record;
 begin
-  p_options := jsonb_strip_nulls(coalesce(p_options, '{}'));
-  if p_keys is null and not p_options ? 'waits' then
-    v_jobs := leasehold.enqueue_plainly(leasehold.current_tenant(), p_kind, p_payloads, p_options);
-    if v_jobs is not null then
-      return query select job_id, 'queued', true from unnest(v_jobs) job_id;
-      return;
-    end if;
+  if p_tenants is null then
+    p_tenants := array[leasehold.current_tenant()];
   end if;
-  if p_options ? 'waits' then  -- for steps of flows only: see make_steps
-    raise exception 'there is no option ''waits''' using errcode = 'LH400', hint = 'start a flow';
+  v_wrong := leasehold.check_enqueue(p_tenants, p_payloads, p_keys);
+  if v_wrong is not null then
+    raise exception '%', v_wrong using errcode = 'LH400';
   end if;
-  if p_options ? 'unique' then
-    return query select * from leasehold.make_unique(array[leasehold.current_tenant()], p_kind, p_payloads, p_options, p_keys);
-    return;
+  if v_options <> '{}' then
+    perform leasehold.check_options(v_options);
   end if;
-  return query select * from leasehold.insert_jobs(array[leasehold.current_tenant()], p_kind, p_payloads, p_options, p_keys);
+  v_options := leasehold.options_of(p_kind, v_options);
+  if v_options ? 'unique' then
+    v_made := leasehold.insert_unique_jobs(p_tenants, p_kind, p_payloads, v_options, p_keys);
+  else
+    v_made := leasehold.insert_jobs(p_tenants, p_kind, p_payloads, v_options, p_keys);
+  end if;
+  job_ids := v_made.job_ids;
+  states := v_made.states;
+  created := v_made.created;
 end
 $$;

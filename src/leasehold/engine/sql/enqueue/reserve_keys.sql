@@ -5,14 +5,15 @@
 -- would deadlock. A caller whose key another open transaction holds waits a little and is then told so.
 -- internal
 create or replace function leasehold.reserve_keys(
-  p_tenant uuid, p_kind text, p_keys text[], p_payloads jsonb[], p_jobs uuid[], p_window_s double precision
+  p_tenant uuid, p_kind text, p_keys text[], p_payloads jsonb[], p_jobs uuid[], p_options jsonb
 ) returns uuid[]
 language plpgsql
 set enable_seqscan = off set enable_bitmapscan = off set lock_timeout = '5s'
 as $$
 declare
   v_now     timestamptz := leasehold.now();
-  v_expires timestamptz := v_now + make_interval(secs => p_window_s);
+  v_window  double precision := (leasehold.default_options() || p_options ->> 'key_window_s')::double precision;
+  v_expires timestamptz := v_now + make_interval(secs => v_window);
   v_prints  bytea[];
   v_ids     uuid[] := p_jobs;
   v_new     uuid[];

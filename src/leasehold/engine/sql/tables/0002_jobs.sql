@@ -286,7 +286,7 @@ create table leasehold.idempotency (
 );
 create index idempotency_by_time on leasehold.idempotency (expires_at);
 
--- Keys of which at most one job waits: see enqueue_unique. The row names the newest job of the key.
+-- Keys of which at most one job waits: see insert_unique_jobs. The row names the newest job of the key.
 create table leasehold.unique_job (
   tenant_id uuid not null,
   kind      text not null,
@@ -298,7 +298,6 @@ create index unique_job_by_job on leasehold.unique_job (job_id);
 
 -- What the functions return -----------------------------------------------------------------------
 
-create type leasehold.enqueued as (job_id uuid, state text, created boolean);
 create type leasehold.granted as (
   token bigint, job_id uuid, tenant_id uuid, kind text, queue text, attempt smallint,
   max_attempts smallint, payload jsonb, version smallint, timeout_s real, traceparent text

@@ -22,11 +22,10 @@ begin
     from unnest(p_steps) group by 1, 2 order by min(place)
   loop
     v_places := v_places || v_alike.places;
-    v_jobs := v_jobs || array(
-      select m.job_id from leasehold.insert_jobs(
-        array[p_tenant], v_alike.kind, v_alike.payloads, v_alike.options || '{"delay_s": 0, "waits": true}', null
-      ) with ordinality m(job_id, state, created, o) order by o
-    );
+    v_jobs := v_jobs || (leasehold.insert_jobs(
+      array[p_tenant], v_alike.kind, v_alike.payloads,
+      leasehold.options_of(v_alike.kind, v_alike.options) - 'delay_s', p_waits => true
+    )).job_ids;
   end loop;
 
   insert into leasehold.step (job_id, flow_id, tenant_id, place, name, what, wait)

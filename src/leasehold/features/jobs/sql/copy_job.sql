@@ -15,7 +15,7 @@ declare
   v_job    leasehold.job := leasehold.require_job(p_job);
   v_now    timestamptz := leasehold.now();
   v_other  uuid;
-  v_waited boolean := v_job.unique_key is not null and v_job.group_key is not null;  -- its policy: see enqueue_unique
+  v_waited boolean := v_job.unique_key is not null and v_job.group_key is not null;  -- its policy: see insert_unique_jobs
   v_copy   uuid;
 begin
   if v_job.unique_key is not null then
@@ -26,7 +26,7 @@ begin
         using errcode = 'LH409', hint = 'cancel it first, or wait for its end';
     end if;
   end if;
-  select e.job_id into v_copy
+  select e.job_ids[1] into v_copy
   from leasehold.enqueue(v_job.kind, array[p_payload], jsonb_build_object(
     'queue', v_job.queue, 'priority', v_job.priority, 'max_attempts', v_job.max_attempts, 'retry_base_s', v_job.retry_base_s,
     'retry_cap_s', v_job.retry_cap_s, 'timeout_s', v_job.timeout_s, 'version', v_job.version, 'tags', v_job.tags,

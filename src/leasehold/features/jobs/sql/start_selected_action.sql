@@ -9,7 +9,7 @@ language plpgsql as $$
 declare
   v_selection leasehold.selection;
   v_order     jsonb;
-  v_made      leasehold.enqueued;
+  v_made      record;
 begin
   select * into v_selection from leasehold.selection
   where selection_id = p_selection and tenant_id = leasehold.current_tenant() for update;
@@ -26,9 +26,8 @@ begin
     'selection', p_selection, 'count', v_selection.n
   );
   -- Workers of the release before know version 1, which named no selection: they leave this job to newer ones.
-  select * into v_made from leasehold.enqueue(
-    'jobs.act', array[v_order], jsonb_build_object('delay_s', p_delay_s, 'version', 2)
-  );
+  select job_ids[1] as job_id, states[1] as state, created[1] as created into v_made
+  from leasehold.enqueue('jobs.act', array[v_order], jsonb_build_object('delay_s', p_delay_s, 'version', 2));
   update leasehold.selection set job_id = v_made.job_id where selection_id = p_selection;
   perform leasehold.log_action(leasehold.current_tenant(), 'jobs.act', v_made.job_id::text, v_order);
   return query select v_made.job_id, v_made.state, v_made.created, v_selection.n;

@@ -25,8 +25,8 @@ begin
 
   v_tags := coalesce(jsonb_path_query_array(v_options -> 'tags', '$[0 to 18]'), '[]')
     || to_jsonb('schedule:' || p_schedule.name);
-  select 'fired', m.job_id into outcome, job_id from leasehold.insert_jobs(
-    array[p_schedule.tenant_id], p_schedule.kind,
+  select 'fired', m.job_ids[1] into outcome, job_id from leasehold.enqueue(
+    p_schedule.kind,
     array[case
       when p_schedule.tick_as is null then p_schedule.payload
       else p_schedule.payload || jsonb_build_object(
@@ -36,7 +36,7 @@ begin
     p_schedule.options || jsonb_build_object(
       'tags', v_tags, 'run_at', case when p_late then leasehold.now() else p_tick end + v_spread + v_delay
     ),
-    null
+    p_tenants => array[p_schedule.tenant_id]
   ) m;
 end
 $$;

@@ -34,7 +34,6 @@ begin
   v_schedule.catch_up_max := coalesce(v_schedule.catch_up_max, 100);
   v_schedule.overlap := coalesce(v_schedule.overlap, case when v_schedule.catch_up = 'all' then 'queue' else 'skip' end);
 
-  perform leasehold.check_enqueue(v_schedule.kind, array[v_schedule.payload], null);
   perform leasehold.check_options_of('schedule', 'the jobs of a schedule', v_schedule.options);
   v_schedule.options := jsonb_strip_nulls(v_schedule.options);
   v_queue := coalesce(leasehold.options_of(v_schedule.kind, v_schedule.options) ->> 'queue', 'default');

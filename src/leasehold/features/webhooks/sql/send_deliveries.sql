@@ -29,7 +29,7 @@ begin
   if v_ids is null then
     return 0;
   end if;
-  v_jobs := array(select job_id from leasehold.insert_jobs(v_tenants, 'webhook.deliver', v_orders, c_options, null));
+  v_jobs := (leasehold.enqueue('webhook.deliver', v_orders, c_options, p_tenants => v_tenants)).job_ids;
   update leasehold.delivery d set job_id = u.job_id
   from unnest(v_ids, v_jobs) u(delivery_id, job_id) where d.delivery_id = u.delivery_id;
   return cardinality(v_ids);
