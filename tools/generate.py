@@ -173,13 +173,13 @@ def _check(option: Option) -> str:
         case "queue":
             return ""
         case "whole":
-            return _refuse(
+            return _no_number(name) + _refuse(
                 f"({text})::numeric not between {low} and {high} or ({text})::numeric % 1 <> 0",
                 f"{name} % is not a whole number from {low} to {high}",
                 text,
             )
         case "seconds":
-            return _refuse(
+            return _no_number(name) + _refuse(
                 f"({text})::numeric not between {low} and {high}",
                 f"{name} % is not between {_seconds(low)} and {_seconds(high)}",
                 text,
@@ -226,6 +226,11 @@ def _check(option: Option) -> str:
     raise AssertionError(f"{name}: there is no type {option.type}")
 
 
+def _no_number(name: str) -> str:
+    wrong = f"jsonb_typeof(p_options -> '{name}') not in ('number', 'null')"
+    return _refuse(wrong, f"{name} is a number, not %", f"p_options -> '{name}'")
+
+
 def _refuse(condition: str, message: str, *values: str) -> str:
     raised = ", ".join([f"'{message}'", *values])
     statement = f"raise exception {raised} using errcode = 'LH400';"
@@ -248,7 +253,7 @@ def _seconds(text: str) -> str:
 
 _IN_PYTHON = {
     "queue": "str", "text": "str", "gate": "str", "trace": "str", "id": "UUID | str",
-    "whole": "int", "seconds": "float | timedelta", "boolean": "bool", "texts": "Sequence[str]",
+    "whole": "int", "seconds": "Duration", "boolean": "bool", "texts": "Sequence[str]",
     "moment": "datetime", "future": "datetime",
 }  # fmt: skip
 _PREFIX = '"""The options of jobs, for type checkers. Made ' + _MADE + '."""'
@@ -263,9 +268,11 @@ def _typed_dicts() -> str:
 {_PREFIX}
 
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Literal, TypedDict
 from uuid import UUID
+
+from leasehold.durations import Duration
 
 
 class _CommonOptions(TypedDict, total=False):
@@ -285,13 +292,13 @@ class HandlerOptions(_CommonOptions, total=False):
     \"\"\"What a handler says of the jobs of its kind, and how a worker runs them.\"\"\"
 
 {_fields(of_kinds)}
-    retry: tuple[float | timedelta, float | timedelta]
+    retry: tuple[Duration, Duration]
     \"\"\"retry_base_s and retry_cap_s: the first delay and the longest one.\"\"\"
     isolate: bool
     \"\"\"Each attempt runs in a process of its own.\"\"\"
     memory_mb: int | None
     \"\"\"Memory that the process of an attempt may take; with isolate.\"\"\"
-    soft_timeout: float | None
+    soft_timeout: Duration | None
     \"\"\"Seconds after which ctx.timed_out is true. Default half of the timeout.\"\"\"
 
 
@@ -300,7 +307,7 @@ class ScheduleOptions(_CommonOptions, total=False):
 
     cron: str | None
     \"\"\"Cron line; one of cron, every and at.\"\"\"
-    every: float | timedelta | None
+    every: Duration | None
     \"\"\"Seconds between two ticks.\"\"\"
     at: datetime | None
     \"\"\"The only tick.\"\"\"
@@ -310,7 +317,7 @@ class ScheduleOptions(_CommonOptions, total=False):
     \"\"\"No tick before this time.\"\"\"
     ends_at: datetime | None
     \"\"\"No tick after this time.\"\"\"
-    jitter: float | timedelta
+    jitter: Duration
     \"\"\"Seconds by which a tick comes later at most. Default 0.\"\"\"
     overlap: Literal["skip", "queue", "cancel_old"] | None
     \"\"\"What a tick does while the job of the last one has not ended.\"\"\"
@@ -386,7 +393,7 @@ def _annotation(option: Option) -> str:
                 bounded = f"Field(strict=True, ge={option.min}, le={option.max})"
                 type_ = f"Annotated[int, {bounded}, BeforeValidator(whole)]"
             case "seconds":
-                type_, bounds = "Number", {"ge": option.min, "le": option.max}
+                type_ = f"Annotated[float, Seconds({option.min}, {option.max})]"
             case "texts":
                 type_ = f"list[Annotated[str, Field(min_length=1, max_length={option.max})]]"
                 bounds = {"max_length": option.min}
@@ -445,7 +452,7 @@ def _allowed(option: Option) -> str:
         case "whole":
             return f"whole number from {low} to {high}"
         case "seconds":
-            return f"number from {low} to {high}"
+            return f"duration from {low} to {high} seconds"
         case "texts":
             return f"at most {low} texts of 1 to {high} characters"
         case "text":

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from leasehold.durations import seconds_of
 from leasehold.errors import BadInput
 from leasehold.json_codec import plain_options
 
@@ -55,11 +56,18 @@ LONG = {option.people_name: option.name for option in OPTIONS if option.people_n
 #: What a handler may say of the jobs of its kind.
 OF_KINDS = tuple(option.name for option in OPTIONS if option.kind)
 NUMBERS = frozenset(option.name for option in OPTIONS if option.is_number)
+DURATIONS = frozenset(option.name for option in OPTIONS if option.type == "seconds")
+_SHORT = {long: short for short, long in LONG.items()}
 
 
 def plain(options: Mapping[str, Any]) -> dict[str, Any]:
     """Options under SQL's names and as JSON has them, without those that are None."""
-    return plain_options(long_names(options)) if options else {}
+    if not options:
+        return {}
+    named = plain_options(long_names(options))
+    for name in DURATIONS & named.keys():
+        named[name] = seconds_of(named[name], _SHORT.get(name, name))
+    return named
 
 
 def long_names(options: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,9 +1,11 @@
 """The options of jobs, for type checkers. Made from options.csv by `python -m tools.generate`."""
 
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Literal, TypedDict
 from uuid import UUID
+
+from leasehold.durations import Duration
 
 
 class _CommonOptions(TypedDict, total=False):
@@ -13,13 +15,13 @@ class _CommonOptions(TypedDict, total=False):
     """0 critical, 1 high, 2 normal, 3 low. Default 2."""
     attempts: int | None
     """Number of attempts before the job is dead. Default 5."""
-    retry_base_s: float | timedelta | None
+    retry_base_s: Duration | None
     """Delay in seconds before the second attempt; each later delay is twice as long. Default 1."""
-    retry_cap_s: float | timedelta | None
+    retry_cap_s: Duration | None
     """Longest delay in seconds between two attempts. Default 3600."""
-    timeout: float | timedelta | None
+    timeout: Duration | None
     """Hard limit of one attempt in seconds. Default 600."""
-    delay: float | timedelta | None
+    delay: Duration | None
     """Seconds before the first attempt, from the tick of a schedule or the turn of a step."""
     version: int | None
     """Version of the payload's shape. Default 1."""
@@ -31,7 +33,7 @@ class _CommonOptions(TypedDict, total=False):
     """How many jobs of the group run at once; its first waiting job decides. Default 1."""
     group_hold: bool | None
     """When this job is dead or failed, its group waits until the job is retried. Default false."""
-    group_gap: float | timedelta | None
+    group_gap: Duration | None
     """Shortest time in seconds between two starts of the group."""
     gate: str | None
     """Gate that every start passes; `{customer}` in it stands for that member of the payload."""
@@ -51,7 +53,7 @@ class StepOptions(_CommonOptions, total=False):
 class JobOptions(StepOptions, total=False):
     """What an enqueue may be given."""
 
-    key_window: float | timedelta | None
+    key_window: Duration | None
     """Seconds for which a key belongs to its job. Default 86400."""
     unique: str | None
     """At most one job of the tenant and kind waits under this key; excludes group and key."""
@@ -64,18 +66,18 @@ class JobOptions(StepOptions, total=False):
 class HandlerOptions(_CommonOptions, total=False):
     """What a handler says of the jobs of its kind, and how a worker runs them."""
 
-    key_window: float | timedelta | None
+    key_window: Duration | None
     """Seconds for which a key belongs to its job. Default 86400."""
     on_duplicate: Literal["keep", "replace", "push"] | None
     """With unique: keep the waiting job, replace its payload, or push its time too. Default keep."""
 
-    retry: tuple[float | timedelta, float | timedelta]
+    retry: tuple[Duration, Duration]
     """retry_base_s and retry_cap_s: the first delay and the longest one."""
     isolate: bool
     """Each attempt runs in a process of its own."""
     memory_mb: int | None
     """Memory that the process of an attempt may take; with isolate."""
-    soft_timeout: float | None
+    soft_timeout: Duration | None
     """Seconds after which ctx.timed_out is true. Default half of the timeout."""
 
 
@@ -84,7 +86,7 @@ class ScheduleOptions(_CommonOptions, total=False):
 
     cron: str | None
     """Cron line; one of cron, every and at."""
-    every: float | timedelta | None
+    every: Duration | None
     """Seconds between two ticks."""
     at: datetime | None
     """The only tick."""
@@ -94,7 +96,7 @@ class ScheduleOptions(_CommonOptions, total=False):
     """No tick before this time."""
     ends_at: datetime | None
     """No tick after this time."""
-    jitter: float | timedelta
+    jitter: Duration
     """Seconds by which a tick comes later at most. Default 0."""
     overlap: Literal["skip", "queue", "cancel_old"] | None
     """What a tick does while the job of the last one has not ended."""

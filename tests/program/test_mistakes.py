@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from leasehold import Context, Leasehold
+from leasehold.durations import HINT
 from leasehold.errors import LeaseholdError
 from leasehold.features.webhooks.rules import checked_url
 from leasehold.remote import Worker
@@ -51,6 +52,7 @@ def remote(function: Any) -> Mistake:
 
 URL = "postgresql://user:password@host:5432/database"
 KIND = "a kind is pack.verb in lower case, such as shop.refund"
+NO_DURATION = "shop.work: timeout='{}' is not a duration"
 PAIR = "retry=(1, 3600); attempts=5 is how often a job is tried"
 CONN = "pass the connection or session of asyncpg, psycopg, SQLAlchemy or Django whose transaction is open"
 MISTAKES: dict[str, tuple[Mistake, str, str | None]] = {
@@ -113,11 +115,12 @@ MISTAKES: dict[str, tuple[Mistake, str, str | None]] = {
     ),
     "retry as texts": (
         option(retry=("1", "2")),
-        "shop.work: retry=('1', '2') is not a pair of seconds: the first delay and the longest one",
-        PAIR,
+        "shop.work: retry='1' is not a duration",
+        HINT,
     ),
     "attempts as a text": (option(attempts="5"), "shop.work: max_attempts is a number, not '5'", None),
-    "a timeout as a text": (option(timeout="1m"), "shop.work: timeout_s is a number, not '1m'", None),
+    "a timeout without a unit": (option(timeout="60"), NO_DURATION.format("60"), HINT),
+    "a timeout in words": (option(timeout="a minute"), NO_DURATION.format("a minute"), HINT),
     "a connection that is none": (
         sent(object()),
         "conn is a object, not an open connection: it has no method execute",

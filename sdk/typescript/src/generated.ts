@@ -119,8 +119,8 @@ export interface ClaimRequest {
   held: string[];
   /** Of those it registered for. */
   queues?: string[] | null;
-  /** Seconds to wait for a job if there is none. */
-  wait_s?: number;
+  /** Longest wait for a job. */
+  wait_s?: number | string;
 }
 
 export interface DecisionRequest {
@@ -183,7 +183,7 @@ export interface EndedIn {
   /** Of one that failed, errored or was canceled. */
   error?: ErrorIn | null;
   /** Before the next attempt; left out: the job's back-off, or none. */
-  delay_s?: number | null;
+  delay_s?: number | string | null;
 }
 
 /** Whom events are sent to. `headers` are names; `secrets` is how many sign; the `url` is masked. */
@@ -262,10 +262,10 @@ export interface EndpointRequest {
   max_per_minute?: number | null;
   /** One after the other: what fails holds what comes after it. */
   ordered?: boolean;
-  /** Seconds that the receiver has to answer. */
-  timeout_s?: number;
+  /** Time to answer. */
+  timeout_s?: number | string;
   /** Seconds of nothing but failures that disable it. */
-  disable_after_s?: number;
+  disable_after_s?: number | string;
 }
 
 /** The new secret of an endpoint. */
@@ -292,7 +292,7 @@ export interface ErrorIn {
   message?: string;
   traceback?: string | null;
   /** Hold the job's gate for so long. */
-  gate_after_s?: number | null;
+  gate_after_s?: number | string | null;
 }
 
 /** A numbered fact in the life of a job: what happened to it, or what its handler said. */
@@ -321,7 +321,7 @@ export interface Explanation {
 export interface ExtendRequest {
   token: string;
   /** From now. */
-  seconds: number;
+  seconds: number | string;
 }
 
 export interface Extended {
@@ -376,7 +376,7 @@ export interface FlowRequest {
   steps: StepRequest[];
   /** Not over by then, it fails. */
   deadline?: Moment | null;
-  deadline_s?: number | null;
+  deadline_s?: number | string | null;
   /** Take a kind, too, that no worker is known to handle. */
   force?: boolean | null;
 }
@@ -401,7 +401,7 @@ export interface Gate {
 }
 
 export interface GateHold {
-  seconds: number;
+  seconds: number | string;
 }
 
 /** Some of a kind. `next_cursor` is null on the last page. */
@@ -415,8 +415,8 @@ export interface GatePage {
 export interface GateRule {
   /** So many starts in per_s seconds; any number if it is left out. */
   rate?: number | null;
-  /** 1 if it is left out. */
-  per_s?: number | null;
+  /** Default 1. */
+  per_s?: number | string | null;
   /** Starts at once after a rest; 1 if it is left out. */
   burst?: number | null;
   /** Failures that open the breaker; none if it is left out. */
@@ -424,9 +424,9 @@ export interface GateRule {
   /** Share of the starts that they must be; 0.5. */
   ratio?: number | null;
   /** Seconds in which they are counted; 60. */
-  window_s?: number | null;
+  window_s?: number | string | null;
   /** Seconds that the breaker stays open; 30. */
-  cooldown_s?: number | null;
+  cooldown_s?: number | string | null;
   /** Jobs that may then try; 1. */
   probes?: number | null;
 }
@@ -589,13 +589,13 @@ export interface JobOptions {
   /** Number of attempts before the job is dead. Default 5. */
   max_attempts?: number | null;
   /** Delay in seconds before the second attempt; each later delay is twice as long. Default 1. */
-  retry_base_s?: number | null;
+  retry_base_s?: number | string | null;
   /** Longest delay in seconds between two attempts. Default 3600. */
-  retry_cap_s?: number | null;
+  retry_cap_s?: number | string | null;
   /** Hard limit of one attempt in seconds. Default 600. */
-  timeout_s?: number | null;
+  timeout_s?: number | string | null;
   /** Seconds before the first attempt, from the tick of a schedule or the turn of a step. */
-  delay_s?: number | null;
+  delay_s?: number | string | null;
   /** Version of the payload's shape. Default 1. */
   version?: number | null;
   /** Words to find the job by. */
@@ -607,7 +607,7 @@ export interface JobOptions {
   /** When this job is dead or failed, its group waits until the job is retried. Default false. */
   group_hold?: boolean | null;
   /** Shortest time in seconds between two starts of the group. */
-  group_gap_s?: number | null;
+  group_gap_s?: number | string | null;
   /** Gate that every start passes; `{customer}` in it stands for that member of the payload. */
   gate?: string | null;
 }
@@ -634,13 +634,13 @@ export interface JobRequest {
   /** Number of attempts before the job is dead. Default 5. */
   max_attempts?: number | null;
   /** Delay in seconds before the second attempt; each later delay is twice as long. Default 1. */
-  retry_base_s?: number | null;
+  retry_base_s?: number | string | null;
   /** Longest delay in seconds between two attempts. Default 3600. */
-  retry_cap_s?: number | null;
+  retry_cap_s?: number | string | null;
   /** Hard limit of one attempt in seconds. Default 600. */
-  timeout_s?: number | null;
+  timeout_s?: number | string | null;
   /** Seconds before the first attempt, from the tick of a schedule or the turn of a step. */
-  delay_s?: number | null;
+  delay_s?: number | string | null;
   /** Version of the payload's shape. Default 1. */
   version?: number | null;
   /** Words to find the job by. */
@@ -652,7 +652,7 @@ export interface JobRequest {
   /** When this job is dead or failed, its group waits until the job is retried. Default false. */
   group_hold?: boolean | null;
   /** Shortest time in seconds between two starts of the group. */
-  group_gap_s?: number | null;
+  group_gap_s?: number | string | null;
   /** Gate that every start passes; `{customer}` in it stands for that member of the payload. */
   gate?: string | null;
   /** No attempt starts before this time (default now), at most ten years ahead; overrides delay_s. */
@@ -662,7 +662,7 @@ export interface JobRequest {
   /** W3C trace context of the caller. */
   traceparent?: string | null;
   /** Seconds for which a key belongs to its job. Default 86400. */
-  key_window_s?: number | null;
+  key_window_s?: number | string | null;
   /** At most one job of the tenant and kind waits under this key; excludes group and key. */
   unique?: string | null;
   /** With unique: keep the waiting job, replace its payload, or push its time too. Default keep. */
@@ -968,7 +968,7 @@ export interface RegisterRequest {
   /** Jobs that it runs at once. */
   slots?: number;
   /** Seconds of silence after which its jobs go to others. */
-  lease_s?: number;
+  lease_s?: number | string;
 }
 
 export interface Registered {
@@ -1061,7 +1061,7 @@ export interface RetryRequest {
 
 export interface RotateRequest {
   /** Seconds that the old secrets go on signing. */
-  overlap_s?: number;
+  overlap_s?: number | string;
 }
 
 export interface SayRequest {
@@ -1117,7 +1117,7 @@ export interface ScheduleRequest {
   options?: JobOptions | null;
   /** `0 3 * * *`, or `@daily`. */
   cron?: string | null;
-  every_s?: number | null;
+  every_s?: number | string | null;
   /** Once. */
   at?: Moment | null;
   /** An IANA name: the cron line is read there. */
@@ -1125,7 +1125,7 @@ export interface ScheduleRequest {
   starts_at?: Moment | null;
   ends_at?: Moment | null;
   /** Jobs start at random within so many seconds after their tick. */
-  jitter_s?: number;
+  jitter_s?: number | string;
   /** What a tick does while the last job has not ended; skip, or queue where all are caught up. */
   overlap?: "skip" | "queue" | "cancel_old" | null;
   /** Which ticks that nobody fired are made up for. */
@@ -1230,13 +1230,13 @@ export interface StepOptions {
   /** Number of attempts before the job is dead. Default 5. */
   max_attempts?: number | null;
   /** Delay in seconds before the second attempt; each later delay is twice as long. Default 1. */
-  retry_base_s?: number | null;
+  retry_base_s?: number | string | null;
   /** Longest delay in seconds between two attempts. Default 3600. */
-  retry_cap_s?: number | null;
+  retry_cap_s?: number | string | null;
   /** Hard limit of one attempt in seconds. Default 600. */
-  timeout_s?: number | null;
+  timeout_s?: number | string | null;
   /** Seconds before the first attempt, from the tick of a schedule or the turn of a step. */
-  delay_s?: number | null;
+  delay_s?: number | string | null;
   /** Version of the payload's shape. Default 1. */
   version?: number | null;
   /** Words to find the job by. */
@@ -1248,7 +1248,7 @@ export interface StepOptions {
   /** When this job is dead or failed, its group waits until the job is retried. Default false. */
   group_hold?: boolean | null;
   /** Shortest time in seconds between two starts of the group. */
-  group_gap_s?: number | null;
+  group_gap_s?: number | string | null;
   /** Gate that every start passes; `{customer}` in it stands for that member of the payload. */
   gate?: string | null;
   /** No attempt starts before this time (default now), at most ten years ahead; overrides delay_s. */
@@ -1359,7 +1359,7 @@ export interface Tokens {
 /** What a step waits for that is no job. */
 export interface WaitRequest {
   /** How long, at most or at all. */
-  seconds?: number | null;
+  seconds?: number | string | null;
   /** `flow.sleep`: instead of seconds. */
   until?: Moment | null;
   /** `flow.signal`: its name. */

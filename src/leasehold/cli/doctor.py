@@ -4,14 +4,20 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from leasehold.cli.options import Json
+from leasehold.cli.options import Json, duration
 from leasehold.cli.output import command, print_json, print_table, say
 
 if TYPE_CHECKING:
     from leasehold.engine.diagnostics import Finding
 
 OlderThan = Annotated[
-    float, typer.Option("--older-than", min=0, help="Seconds after which an open transaction is worth a word.")
+    float,
+    typer.Option(
+        "--older-than",
+        help="Age from which an open transaction is reported.",
+        parser=duration,
+        metavar="DURATION",
+    ),
 ]
 
 

@@ -1,6 +1,7 @@
 """Options that several commands share."""
 
 import inspect
+import re
 from collections.abc import Callable, Iterable
 from typing import Annotated, Any, TypeVar
 
@@ -86,7 +87,29 @@ def options_of_job(options: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
+_NUMBER = re.compile(r"[0-9]+(\.[0-9]+)?", re.ASCII)
 _TYPES: dict[str, type] = {"whole": int, "seconds": float, "boolean": bool}
+
+
+def duration(text: str | float) -> float:
+    """Seconds of a value such as 90, 1.5 or 10m; of a default, too."""
+    from leasehold.durations import HINT, seconds_of
+    from leasehold.errors import BadInput
+
+    try:
+        return seconds_of(float(text) if _NUMBER.fullmatch(str(text)) else text, "value")
+    except BadInput:
+        raise typer.BadParameter(f"{text!r} is not a duration: {HINT}") from None
+
+
+def whole_duration(text: str | float) -> int:
+    """The same in whole seconds."""
+    seconds = duration(text)
+    if seconds % 1:
+        raise typer.BadParameter(f"{text!r} is not a whole number of seconds")
+    return int(seconds)
+
+
 #: Options whose value is written as JSON, with an example.
 _JSON = {"texts": """--tags '["vip"]'"""}
 
@@ -101,4 +124,9 @@ def _annotation(option: Option) -> Any:
     if option.type == "boolean":
         return Annotated[bool | None, typer.Option(f"{flag}/--no-{flag[2:]}", help=help_)]
     shown: Any = option.default or False
+    if option.type == "seconds":
+        return Annotated[
+            float | None,
+            typer.Option(flag, help=help_, show_default=shown, parser=duration, metavar="DURATION"),
+        ]
     return Annotated[_TYPES.get(option.type, str) | None, typer.Option(flag, help=help_, show_default=shown)]

@@ -6,8 +6,20 @@ from datetime import datetime
 from typing import Annotated, Any, Generic, Literal, TypeVar
 from uuid import UUID
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer, WithJsonSchema
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    GetCoreSchemaHandler,
+    GetJsonSchemaHandler,
+    PlainSerializer,
+    WithJsonSchema,
+)
+from pydantic_core import CoreSchema, core_schema
 
+from leasehold.durations import HINT, PATTERN, seconds_of
+from leasehold.errors import BadInput
 from leasehold.job import Event, State
 
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d{1,9})?([Zz]|[+-]\d\d:\d\d)", re.ASCII)
@@ -47,6 +59,41 @@ Id = Annotated[UUID, BeforeValidator(_uuid)]
 # The bounds stand next to the type: around a union or a validator the document would not say them.
 Running = Annotated[int, Field(strict=True, ge=1, le=1_000_000), BeforeValidator(whole)]
 Number = Annotated[float, Field(strict=True)]
+
+
+@dataclass(frozen=True, slots=True)
+class Seconds:
+    """A duration between two bounds: a number of seconds, or a text such as "10m"."""
+
+    least: float
+    most: float
+    whole: bool = False
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        number: CoreSchema
+        if self.whole:
+            number = core_schema.int_schema(strict=True, ge=int(self.least), le=int(self.most))
+        else:
+            number = core_schema.float_schema(strict=True, ge=self.least, le=self.most)
+        return core_schema.no_info_before_validator_function(self._number, number)
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        text = {"type": "string", "pattern": PATTERN, "maxLength": 50, "examples": ["10m"]}
+        return {"anyOf": [handler(schema), text]}
+
+    def _number(self, value: Any) -> Any:
+        if not isinstance(value, str):
+            return whole(value) if self.whole else value
+        try:
+            seconds = seconds_of(value, "value")
+        except BadInput:
+            raise ValueError(f"{value!r} is not a duration: {HINT}") from None
+        if not self.least <= seconds <= self.most:
+            bounds = f"from {self.least:g} to {self.most:g} seconds"
+            raise ValueError(f"{value!r} is not a duration {bounds}")
+        return whole(seconds) if self.whole else seconds
+
+
 Kind = Annotated[
     str, Field(pattern=r"^[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)+$", max_length=100, examples=["demo.hello", "shop.refund"])
 ]
@@ -87,13 +134,13 @@ class JobOptions(Ask):
         description="0 critical, 1 high, 2 normal, 3 low. Default 2.")
     max_attempts: Annotated[int, Field(strict=True, ge=1, le=1000), BeforeValidator(whole)] | None = Field(None,
         description="Number of attempts before the job is dead. Default 5.")
-    retry_base_s: Number | None = Field(None, ge=0.001, le=86400,
+    retry_base_s: Annotated[float, Seconds(0.001, 86400)] | None = Field(None,
         description="Delay in seconds before the second attempt; each later delay is twice as long. Default 1.")
-    retry_cap_s: Number | None = Field(None, ge=0.001, le=2592000,
+    retry_cap_s: Annotated[float, Seconds(0.001, 2592000)] | None = Field(None,
         description="Longest delay in seconds between two attempts. Default 3600.")
-    timeout_s: Number | None = Field(None, ge=0.1, le=604800,
+    timeout_s: Annotated[float, Seconds(0.1, 604800)] | None = Field(None,
         description="Hard limit of one attempt in seconds. Default 600.")
-    delay_s: Number | None = Field(None, ge=0, le=315576000,
+    delay_s: Annotated[float, Seconds(0, 315576000)] | None = Field(None,
         description="Seconds before the first attempt, from the tick of a schedule or the turn of a step.")
     version: Annotated[int, Field(strict=True, ge=1, le=30000), BeforeValidator(whole)] | None = Field(None,
         description="Version of the payload's shape. Default 1.")
@@ -105,7 +152,7 @@ class JobOptions(Ask):
         description="How many jobs of the group run at once; its first waiting job decides. Default 1.")
     group_hold: bool | None = Field(None,
         description="When this job is dead or failed, its group waits until the job is retried. Default false.")
-    group_gap_s: Number | None = Field(None, ge=0.001, le=86400,
+    group_gap_s: Annotated[float, Seconds(0.001, 86400)] | None = Field(None,
         description="Shortest time in seconds between two starts of the group.")
     gate: GateTemplate | None = Field(None,
         description="Gate that every start passes; `{customer}` in it stands for that member of the payload.")
@@ -125,7 +172,7 @@ class StepOptions(JobOptions):
 class EnqueueOptions(StepOptions):
     """Options of a job."""
 
-    key_window_s: Number | None = Field(None, ge=1, le=31557600,
+    key_window_s: Annotated[float, Seconds(1, 31557600)] | None = Field(None,
         description="Seconds for which a key belongs to its job. Default 86400.")
     unique: str | None = Field(None, pattern=r"^[^\x00]+$", max_length=255,
         description="At most one job of the tenant and kind waits under this key; excludes group and key.")

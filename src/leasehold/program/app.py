@@ -17,7 +17,7 @@ import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Unpack, overload
 from uuid import UUID
@@ -25,6 +25,7 @@ from uuid import UUID
 from leasehold import tracing
 from leasehold.database import foreign_transaction
 from leasehold.database.database import Database
+from leasehold.durations import Duration, seconds_of
 from leasehold.engine.leases import register_kinds
 from leasehold.errors import BadInput, NotFound
 from leasehold.features.flows.model import Flow, Piece, flow_of
@@ -94,7 +95,7 @@ class Leasehold:
         return register
 
     def batch(
-        self, kind: str, *, size: int = 100, wait: float = 0.05, **options: Unpack[HandlerOptions]
+        self, kind: str, *, size: int = 100, wait: Duration = 0.05, **options: Unpack[HandlerOptions]
     ) -> Callable[[BatchFunction[P, R]], Kind[P, R]]:
         """Let the decorated function handle up to ``size`` jobs at once, or those that came within ``wait`` seconds.
 
@@ -105,7 +106,8 @@ class Leasehold:
         def register(function: BatchFunction[P, R]) -> Kind[P, R]:
             if options.get("isolate"):
                 raise BadInput(f"{kind}: a batch does not run in a process of its own")
-            return self.handler(kind, **options)(join_batches(kind, function, size=size, wait=wait))
+            joined = join_batches(kind, function, size=size, wait=seconds_of(wait, "wait"))
+            return self.handler(kind, **options)(joined)
 
         return register
 
@@ -293,7 +295,7 @@ class Leasehold:
         client = backend.known_client(tenant) or await backend.client(tenant)
         return await client.backend.enqueue(client.tenant_id, kind, texts, given, keys)
 
-    def flow(self, name: str, *, deadline: float | timedelta | datetime | None = None) -> "AppFlow":
+    def flow(self, name: str, *, deadline: Duration | datetime | None = None) -> "AppFlow":
         """A flow to add steps to and to start: ``flow.add(…)``, ``await flow.start(tenant=…)``."""
         return AppFlow(self, name, deadline=deadline)
 
@@ -313,15 +315,27 @@ class Leasehold:
         return await (await self._open()).client(tenant)
 
     @overload
-    async def wait(self, job: Enqueued[R], *, tenant: str | UUID | None = None, timeout: float | None = None) -> R: ...
-    @overload
-    async def wait(self, job: UUID, *, tenant: str | UUID | None = None, timeout: float | None = None) -> Any: ...
     async def wait(
-        self, job: Enqueued[R] | UUID, *, tenant: str | UUID | None = None, timeout: float | None = None
+        self, job: Enqueued[R], *, tenant: str | UUID | None = None, timeout: Duration | None = None
+    ) -> R: ...
+    @overload
+    async def wait(
+        self,
+        job: UUID,
+        *,
+        tenant: str | UUID | None = None,
+        timeout: Duration | None = None,
+    ) -> Any: ...
+    async def wait(
+        self,
+        job: Enqueued[R] | UUID,
+        *,
+        tenant: str | UUID | None = None,
+        timeout: Duration | None = None,
     ) -> Any:
         """What the handler returned, when the job has ended. Raises JobFailed when it ended otherwise.
 
-        Raises TimeoutError when the job takes longer than ``timeout`` seconds.
+        Raises TimeoutError when the job takes longer than ``timeout``.
         """
         client = await self.client(tenant)
         ended = await client.wait(job.job_id if isinstance(job, Enqueued) else job, timeout=timeout)
@@ -430,7 +444,7 @@ class Leasehold:
 class AppFlow(Flow):
     """``app.flow("name")``: a flow that its app can start."""
 
-    def __init__(self, app: Leasehold, name: str, *, deadline: float | timedelta | datetime | None = None) -> None:
+    def __init__(self, app: Leasehold, name: str, *, deadline: Duration | datetime | None = None) -> None:
         super().__init__(name, deadline=deadline)
         self._app = app
 

@@ -14,6 +14,7 @@ from leasehold.database.amqp_wakeups import Broker
 from leasehold.database.connect import target
 from leasehold.database.database import Database, Role
 from leasehold.database.wakeups import NEWS_SECONDS, Notifier, news_channel
+from leasehold.durations import Duration, seconds_of
 from leasehold.engine import jobs, leases, tenants
 from leasehold.engine.enqueue_batcher import EnqueueBatcher
 from leasehold.features.jobs import store_bulk
@@ -273,9 +274,9 @@ class Client:
                 return
             await asyncio.sleep(_FOLLOW_SECONDS)
 
-    async def wait(self, job_id: UUID, *, timeout: float | None = None) -> Job:
-        """The job when it has ended. Raises TimeoutError when that takes longer than ``timeout`` seconds."""
-        async with asyncio.timeout(timeout):
+    async def wait(self, job_id: UUID, *, timeout: Duration | None = None) -> Job:
+        """The job when it has ended. Raises TimeoutError when that takes longer than ``timeout``."""
+        async with asyncio.timeout(None if timeout is None else seconds_of(timeout, "timeout")):
             async for _ in self.follow(job_id):
                 pass
         return await self.get(job_id)

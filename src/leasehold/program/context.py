@@ -13,6 +13,7 @@ from uuid import UUID
 from pydantic import TypeAdapter
 
 from leasehold import json_codec
+from leasehold.durations import Duration, seconds_of
 from leasehold.errors import TooLarge
 from leasehold.log import emit
 from leasehold.program.outcomes import Snooze, storable, words_of
@@ -205,9 +206,10 @@ class Context:
         """Tell everybody who follows the job how far it is. Raises LeaseLost when the attempt is no longer ours."""
         await self.link.say("progress", message=None if message is None else self.told(message), progress=percent)
 
-    async def extend(self, seconds: float | None = None) -> datetime:
+    async def extend(self, seconds: Duration | None = None) -> datetime:
         """Move the hard timeout to so many seconds from now (default: the job's timeout); the new deadline."""
-        return await self.link.extend(self.timeout_s if seconds is None else seconds)
+        given = self.timeout_s if seconds is None else seconds_of(seconds, "seconds")
+        return await self.link.extend(given)
 
     async def enqueue(
         self, kind: str, payload: object = None, *, key: str | None = None, **options: "Unpack[JobOptions]"
@@ -371,7 +373,7 @@ class SyncContext:
     def progress(self, percent: float, message: str | None = None) -> None:
         self.ask(self.inner.progress(percent, message))
 
-    def extend(self, seconds: float | None = None) -> datetime:
+    def extend(self, seconds: Duration | None = None) -> datetime:
         return self.ask(self.inner.extend(seconds))
 
     def enqueue(

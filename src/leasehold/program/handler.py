@@ -8,12 +8,12 @@ import asyncio
 import inspect
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import timedelta
 from typing import Any
 
 from pydantic import PydanticUserError, TypeAdapter, ValidationError
 
 from leasehold import job_options, json_codec
+from leasehold.durations import seconds_of
 from leasehold.errors import BadInput, TooLarge
 from leasehold.kinds import read_hints, require_context
 from leasehold.program.context import Context, SyncContext
@@ -24,8 +24,8 @@ Function = Callable[..., Any]
 
 #: How the worker runs the kind; SQL never hears of these.
 RUN_OPTIONS = ("isolate", "memory_mb", "soft_timeout")
-#: Options that are numbers; those whose names end in _s may be timedeltas too.
-_NUMBERS = job_options.NUMBERS | {"memory_mb", "soft_timeout"}
+#: Options that are numbers, and no durations.
+_NUMBERS = job_options.NUMBERS - job_options.DURATIONS | {"memory_mb"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +63,7 @@ class Handler:
             job_options=of_jobs,
             blocking=not inspect.iscoroutinefunction(function),
             isolate=bool(options.get("isolate")),
-            soft_timeout=options.get("soft_timeout"),
+            soft_timeout=_optional_seconds(kind, "soft_timeout", options.get("soft_timeout")),
             version=int(options.get("version", 1)),
             _payload=adapter,
             _quick=None if adapter is None else QuickJson.of(adapter),
@@ -189,7 +189,7 @@ def _job_options(kind: str, options: dict[str, Any]) -> dict[str, Any]:
     of_jobs = {name: value for name, value in options.items() if name not in (*RUN_OPTIONS, "retry")}
     try:
         for name, value in job_options.long_names(of_jobs).items():
-            if name in _NUMBERS and not _is_number(name, value):
+            if name in _NUMBERS and not _is_number(value):
                 raise BadInput(f"{name} is a number, not {value!r}")
         found = job_options.plain(of_jobs)
     except BadInput as problem:
@@ -199,19 +199,21 @@ def _job_options(kind: str, options: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _retry(kind: str, value: Any) -> tuple[Any, Any]:
+def _retry(kind: str, value: Any) -> tuple[float, float]:
     match value:
-        case (base, cap) if _is_number("retry_base_s", base) and _is_number("retry_cap_s", cap):
-            return base, cap
+        case (base, cap):
+            return seconds_of(base, f"{kind}: retry"), seconds_of(cap, f"{kind}: retry")
     raise BadInput(
         f"{kind}: retry={value!r} is not a pair of seconds: the first delay and the longest one",
         hint="retry=(1, 3600); attempts=5 is how often a job is tried",
     )
 
 
-def _is_number(name: str, value: Any) -> bool:
-    if isinstance(value, timedelta):
-        return name.endswith("_s")
+def _optional_seconds(kind: str, name: str, value: Any) -> float | None:
+    return None if value is None else seconds_of(value, f"{kind}: {name}")
+
+
+def _is_number(value: Any) -> bool:
     return value is None or (isinstance(value, int | float) and not isinstance(value, bool))
 
 

@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from leasehold import json_codec
+from leasehold.durations import Duration, seconds_of
 from leasehold.errors import BadInput
 from leasehold.redact import redact
 
@@ -21,16 +22,16 @@ from leasehold.redact import redact
 class Outcome(Exception):
     """Base of what a handler may raise on purpose."""
 
-    def __init__(self, reason: str = "", *, after: float | None = None) -> None:
+    def __init__(self, reason: str = "", *, after: Duration | None = None) -> None:
         super().__init__(reason)
-        self.after = after
+        self.after = None if after is None else seconds_of(after, "after")
         self.gate = False
 
 
 class Retry(Outcome):
     """Try again, after ``after`` seconds or the job's own back-off. With ``gate``, nobody passes the gate before."""
 
-    def __init__(self, reason: str = "", *, after: float | None = None, gate: bool = False) -> None:
+    def __init__(self, reason: str = "", *, after: Duration | None = None, gate: bool = False) -> None:
         super().__init__(reason, after=after)
         self.gate = _holds_gate(gate, after)
 
@@ -39,7 +40,7 @@ class Snooze(Outcome):
     """Come back after ``after`` seconds, or at ``until``; the attempt does not count. ``gate`` is as with Retry."""
 
     def __init__(
-        self, reason: str = "", *, after: float | None = None, until: datetime | None = None, gate: bool = False
+        self, reason: str = "", *, after: Duration | None = None, until: datetime | None = None, gate: bool = False
     ) -> None:
         if (after is None) == (until is None):
             raise BadInput("Snooze takes either after= (seconds) or until= (a moment)")
@@ -82,7 +83,7 @@ def describe(error: BaseException, *, secrets: Collection[str] = ()) -> str:
     return json_codec.encode(told, what="error")
 
 
-def _holds_gate(gate: bool, after: float | None) -> bool:
+def _holds_gate(gate: bool, after: Duration | None) -> bool:
     if gate and after is None:
         raise BadInput("gate=True holds the gate for a while", hint="say for how many seconds: after=…")
     return gate

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from leasehold.durations import HINT
 from leasehold.errors import BadInput
 from leasehold.features.schedules.timing import ALIASES, Schedule, Timing
 
@@ -173,8 +174,8 @@ AT = datetime(2030, 1, 1, tzinfo=UTC)
         ({"every": 0}, "not between 1 second and 366 days", None),
         ({"every": 10**9}, "not between 1 second and 366 days", None),
         ({"every": 0.5}, "every 0.5 is not a whole number of seconds", None),
-        ({"every": float("inf")}, "not a whole number", None),
-        ({"every": True}, "not a whole number", None),
+        ({"every": float("inf")}, "every=inf is not a duration", HINT),
+        ({"every": True}, "every=True is not a duration", HINT),
         ({"at": datetime(2030, 1, 1)}, "at 2030-01-01T00:00:00 has no time zone", "tzinfo=UTC"),  # noqa: DTZ001
         ({"every": 60, "starts_at": datetime(2030, 1, 1)}, "starts_at 2030-01-01T00:00:00 has no", "UTC"),  # noqa: DTZ001
         ({"at": datetime(2500, 1, 1, tzinfo=UTC)}, "is not between 1970 and 2200", None),

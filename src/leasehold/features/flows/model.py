@@ -12,7 +12,7 @@ Pure: nothing here has a database or a clock.
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from graphlib import CycleError, TopologicalSorter
 from typing import Annotated, Any, Literal, Self, Unpack
 from uuid import UUID
@@ -20,6 +20,7 @@ from uuid import UUID
 from pydantic import Field
 
 from leasehold import json_codec
+from leasehold.durations import Duration, seconds_of
 from leasehold.errors import BadInput
 from leasehold.job import State
 from leasehold.job_options import plain
@@ -76,13 +77,13 @@ def approval(
     message: str,
     *,
     name: str | None = None,
-    expires: float | timedelta | None = None,
+    expires: Duration | None = None,
     default: Literal["approve", "reject"] = "reject",
     on_failure: Policy = "fail",
     **details: Any,
 ) -> Step:
     """Wait for a person. Rejected is failed; so is nobody's decision in time, unless the default is to approve."""
-    wait = _given(seconds=_seconds(expires), by_default=default)
+    wait = _given(seconds=_seconds("expires", expires), by_default=default)
     return Step(kind=APPROVAL, payload={"message": message, **details}, name=name, on_failure=on_failure, wait=wait)
 
 
@@ -91,22 +92,22 @@ def wait_for(
     key: str | None = None,
     *,
     name: str | None = None,
-    timeout: float | timedelta | None = None,
+    timeout: Duration | None = None,
     on_failure: Policy = "fail",
 ) -> Step:
     """Wait for a signal; its payload is the step's result. Without a key it is sent with the flow's id as key."""
-    wait = _given(signal=signal, key=key, seconds=_seconds(timeout))
+    wait = _given(signal=signal, key=key, seconds=_seconds("timeout", timeout))
     return Step(kind=SIGNAL, name=name, on_failure=on_failure, wait=wait)
 
 
-def sleep(how_long: float | timedelta | datetime, *, name: str | None = None, on_failure: Policy = "fail") -> Step:
+def sleep(how_long: Duration | datetime, *, name: str | None = None, on_failure: Policy = "fail") -> Step:
     """Wait for so many seconds, or until a moment."""
     if isinstance(how_long, datetime):
         if how_long.tzinfo is None:
             raise BadInput(f"{how_long.isoformat()} has no time zone", hint="use datetime.now(UTC) + …")
         wait: dict[str, Any] = {"until": how_long.isoformat()}
     else:
-        wait = {"seconds": _seconds(how_long)}
+        wait = {"seconds": seconds_of(how_long, "sleep")}
     return Step(kind=SLEEP, name=name, on_failure=on_failure, wait=wait)
 
 
@@ -144,7 +145,7 @@ After = Node | str | Iterable["After"]
 class Flow:
     """Steps and what they wait for. ``start`` is there when an app made it: ``app.flow("name")``."""
 
-    def __init__(self, name: str, *, deadline: float | timedelta | datetime | None = None) -> None:
+    def __init__(self, name: str, *, deadline: Duration | datetime | None = None) -> None:
         self.name = name
         self.options = _deadline(deadline)
         self.nodes: list[Node] = []
@@ -300,20 +301,20 @@ def _first(part: Piece) -> Policy:
     return part.on_failure
 
 
-def _seconds(given: float | timedelta | None) -> float | None:
-    return given.total_seconds() if isinstance(given, timedelta) else given
+def _seconds(name: str, given: Duration | None) -> float | None:
+    return None if given is None else seconds_of(given, name)
 
 
 def _given(**values: Any) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value is not None}
 
 
-def _deadline(given: float | timedelta | datetime | None) -> dict[str, Any]:
+def _deadline(given: Duration | datetime | None) -> dict[str, Any]:
     if isinstance(given, datetime):
         if given.tzinfo is None:
             raise BadInput(f"{given.isoformat()} has no time zone", hint="use datetime.now(UTC) + …")
         return {"deadline": given.isoformat()}
-    return _given(deadline_s=_seconds(given))
+    return _given(deadline_s=_seconds("deadline", given))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

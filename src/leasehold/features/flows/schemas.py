@@ -7,7 +7,7 @@ from uuid import UUID
 from pydantic import ConfigDict, Field
 
 from leasehold.features.flows.model import FlowState
-from leasehold.http.types import Ask, Force, Kind, Moment, Name, Number, StepOptions
+from leasehold.http.types import Ask, Force, Kind, Moment, Name, Seconds, StepOptions
 
 SignalKey = Annotated[str, Field(pattern=r"^[^\x00]+$", max_length=255)]  # PostgreSQL keeps no NUL
 
@@ -15,7 +15,7 @@ SignalKey = Annotated[str, Field(pattern=r"^[^\x00]+$", max_length=255)]  # Post
 class WaitRequest(Ask):
     """What a step waits for that is no job."""
 
-    seconds: Number | None = Field(None, ge=0, le=315_576_000, description="How long, at most or at all.")
+    seconds: Annotated[float, Seconds(0, 315_576_000)] | None = Field(None, description="How long, at most or at all.")
     until: Moment | None = Field(None, description="`flow.sleep`: instead of seconds.")
     signal: Name | None = Field(None, description="`flow.signal`: its name.")
     key: SignalKey | None = Field(None, description="`flow.signal`: its key; the id of the flow if it is left out.")
@@ -60,7 +60,7 @@ class FlowRequest(Ask):
     name: Name
     steps: list[StepRequest] = Field(max_length=1000)
     deadline: Moment | None = Field(None, description="Not over by then, it fails.")
-    deadline_s: Number | None = Field(None, ge=0.001, le=315_576_000)
+    deadline_s: Annotated[float, Seconds(0.001, 315_576_000)] | None = Field(None)
     force: Force = None
 
 

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from leasehold.cli.options import Json, Tenant
+from leasehold.cli.options import Json, Tenant, duration
 from leasehold.cli.output import command, print_json, print_table, say, shown
 from leasehold.cli.tenant_scope import shell_scope, tenant_scope
 
@@ -53,12 +53,34 @@ async def show(gate: Name, tenant: Tenant = None, json: Json = False) -> None:
 async def set_(
     gate: NameOrClass,
     rate: Annotated[int | None, typer.Option(min=1, help="So many starts …")] = None,
-    per: Annotated[float | None, typer.Option(help="… in so many seconds.", show_default="1")] = None,
+    per: Annotated[
+        float | None,
+        typer.Option(
+            help="Length of the period.",
+            show_default="1",
+            parser=duration,
+            metavar="DURATION",
+        ),
+    ] = None,
     burst: Annotated[int | None, typer.Option(min=1, help="Starts at once after a rest.", show_default="1")] = None,
     failures: Annotated[int | None, typer.Option(min=1, help="Failures that open the breaker …")] = None,
     ratio: Annotated[float | None, typer.Option(help="… if they are this share of the starts …")] = None,
-    window: Annotated[float | None, typer.Option(help="… of the last so many seconds.")] = None,
-    cooldown: Annotated[float | None, typer.Option(help="Seconds that it stays open.")] = None,
+    window: Annotated[
+        float | None,
+        typer.Option(
+            help="Period in which starts are counted.",
+            parser=duration,
+            metavar="DURATION",
+        ),
+    ] = None,
+    cooldown: Annotated[
+        float | None,
+        typer.Option(
+            help="How long the breaker stays open.",
+            parser=duration,
+            metavar="DURATION",
+        ),
+    ] = None,
     probes: Annotated[int | None, typer.Option(min=1, help="Jobs that then try.")] = None,
     shared: Shared = False,
     tenant: Tenant = None,
@@ -104,7 +126,15 @@ async def remove(gate: NameOrClass, shared: Shared = False, tenant: Tenant = Non
 @command
 async def hold(
     gate: Name,
-    seconds: Annotated[float, typer.Option("--for", min=0, help="Seconds.")],
+    seconds: Annotated[
+        float,
+        typer.Option(
+            "--for",
+            help="How long.",
+            parser=duration,
+            metavar="DURATION",
+        ),
+    ],
     tenant: Tenant = None,
 ) -> None:
     """Let nobody pass a gate for a while."""

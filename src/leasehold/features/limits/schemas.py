@@ -6,7 +6,7 @@ from uuid import UUID
 
 from pydantic import BeforeValidator, ConfigDict, Field
 
-from leasehold.http.types import Ask, Number, Running, whole
+from leasehold.http.types import Ask, Number, Running, Seconds, whole
 
 Many = Annotated[int, Field(strict=True, ge=1, le=1_000_000), BeforeValidator(whole)]
 Failures = Annotated[int, Field(strict=True, ge=1, le=100_000), BeforeValidator(whole)]
@@ -36,19 +36,23 @@ class GateRule(Ask):
     )
 
     rate: Many | None = Field(None, description="So many starts in per_s seconds; any number if it is left out.")
-    per_s: Number | None = Field(None, ge=0.001, le=2_592_000, description="1 if it is left out.")
+    per_s: Annotated[float, Seconds(0.001, 2_592_000)] | None = Field(None, description="Default 1.")
     burst: Many | None = Field(None, description="Starts at once after a rest; 1 if it is left out.")
     failures: Failures | None = Field(None, description="Failures that open the breaker; none if it is left out.")
     ratio: Number | None = Field(None, ge=0, le=1, description="Share of the starts that they must be; 0.5.")
-    window_s: Number | None = Field(None, ge=1, le=86_400, description="Seconds in which they are counted; 60.")
-    cooldown_s: Number | None = Field(None, ge=0.1, le=86_400, description="Seconds that the breaker stays open; 30.")
+    window_s: Annotated[float, Seconds(1, 86_400)] | None = Field(
+        None, description="Seconds in which they are counted; 60."
+    )
+    cooldown_s: Annotated[float, Seconds(0.1, 86_400)] | None = Field(
+        None, description="Seconds that the breaker stays open; 30."
+    )
     probes: Probes | None = Field(None, description="Jobs that may then try; 1.")
 
 
 class GateHold(Ask):
     model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"seconds": 60}, {"seconds": 3600}]})
 
-    seconds: Number = Field(ge=0, le=2_592_000)
+    seconds: Annotated[float, Seconds(0, 2_592_000)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from leasehold.cli.options import Force, JobOptions, Json, Tenant, job_options
+from leasehold.cli.options import Force, JobOptions, Json, Tenant, job_options, whole_duration
 from leasehold.cli.output import command, print_json, print_table, say, shown
 
 if TYPE_CHECKING:
@@ -18,13 +18,27 @@ if TYPE_CHECKING:
 app = typer.Typer(help="Schedules: jobs by a cron line, every so often, or once.", no_args_is_help=True)
 
 Cron = Annotated[str | None, typer.Option(help="A cron line, or @daily and the like.")]
-Every = Annotated[int | None, typer.Option(help="Seconds between two ticks.")]
+Every = Annotated[
+    int | None,
+    typer.Option(
+        help="Time between two ticks.",
+        parser=whole_duration,
+        metavar="DURATION",
+    ),
+]
 At = Annotated[str | None, typer.Option(help="The moment of a schedule that ticks once: 2026-12-24T18:00.")]
 Zone = Annotated[str | None, typer.Option(help="The IANA time zone of the cron line.", show_default="UTC")]
 Payload = Annotated[str | None, typer.Option(help="JSON.")]
 Starts = Annotated[str | None, typer.Option("--starts-at", help="No tick before this moment; none for no start.")]
 Ends = Annotated[str | None, typer.Option("--ends-at", help="No tick after this moment; none for no end.")]
-Jitter = Annotated[int | None, typer.Option(help="Seconds over which the jobs are spread.")]
+Jitter = Annotated[
+    int | None,
+    typer.Option(
+        help="Time over which the jobs are spread.",
+        parser=whole_duration,
+        metavar="DURATION",
+    ),
+]
 Overlap = Annotated[
     str | None, typer.Option(help="While the last job has not ended: skip, queue or cancel_old.", show_default="skip")
 ]

@@ -6,10 +6,10 @@ from uuid import UUID
 
 from pydantic import BeforeValidator, ConfigDict, Field
 
-from leasehold.http.types import Ask, Force, JobOptions, Kind, Moment, whole
+from leasehold.http.types import Ask, Force, JobOptions, Kind, Moment, Seconds, whole
 
-Period = Annotated[int, Field(strict=True, ge=1, le=31_622_400), BeforeValidator(whole)]
-Jitter = Annotated[int, Field(strict=True, ge=0, le=86_400), BeforeValidator(whole)]
+Period = Annotated[int, Seconds(1, 31_622_400, whole=True)]
+Jitter = Annotated[int, Seconds(0, 86_400, whole=True)]
 CaughtUp = Annotated[int, Field(strict=True, ge=1, le=1000), BeforeValidator(whole)]
 
 

@@ -14,6 +14,7 @@ from uuid import UUID
 
 from cronsim import CronSim, CronSimError
 
+from leasehold.durations import Duration, seconds_of
 from leasehold.errors import BadInput
 from leasehold.job_options import plain
 from leasehold.time_zones import zone_of
@@ -178,7 +179,7 @@ class Timing:
 class Schedule:
     """A schedule as a person or a program asks for it.
 
-    ``every`` and ``jitter`` are seconds or a timedelta. ``overlap`` is skip, queue or cancel_old; ``catch_up`` none,
+    ``every`` and ``jitter`` are durations. ``overlap`` is skip, queue or cancel_old; ``catch_up`` none,
     one or all (then of the newest ``catch_up_max``). ``tick_as`` names the member of the payload that gets the tick.
     ``tenant`` is for schedules declared in code: a name or an id, by default that of LEASEHOLD_TENANT.
     """
@@ -188,12 +189,12 @@ class Schedule:
     payload: Any = None
     options: Mapping[str, Any] = field(default_factory=dict)
     cron: str | None = None
-    every: int | float | timedelta | None = None
+    every: Duration | None = None
     at: datetime | None = None
     zone: str = "UTC"
     starts_at: datetime | None = None
     ends_at: datetime | None = None
-    jitter: int | float | timedelta = 0
+    jitter: Duration = 0
     overlap: str | None = None
     catch_up: str = CatchUp.ONE
     catch_up_max: int = 100
@@ -290,9 +291,9 @@ def _check_choice(name: str, value: str | None, choices: type[StrEnum]) -> None:
         raise BadInput(f"{name} cannot be {value!r}", hint=f"one of: {', '.join(choices)}")
 
 
-def _seconds(name: str, given: float | timedelta) -> int:
-    seconds = given.total_seconds() if isinstance(given, timedelta) else given
-    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or seconds != seconds // 1:
+def _seconds(name: str, given: Duration) -> int:
+    seconds = seconds_of(given, name)
+    if seconds != seconds // 1:
         raise BadInput(f"{name} {given!r} is not a whole number of seconds")
     return int(seconds)
 

@@ -6,7 +6,7 @@ from uuid import UUID
 
 import typer
 
-from leasehold.cli.options import Json, Tenant
+from leasehold.cli.options import Json, Tenant, duration
 from leasehold.cli.output import command, print_json, print_table, say, shown
 from leasehold.cli.tenant_scope import tenant_scope
 
@@ -40,7 +40,14 @@ async def add(
     ordered: Annotated[
         bool, typer.Option("--ordered", help="One after the other: what fails holds what comes after it.")
     ] = False,
-    timeout: Annotated[float, typer.Option(help="Seconds that the receiver has to answer.")] = 15.0,
+    timeout: Annotated[
+        float,
+        typer.Option(
+            help="Time that the receiver has to answer.",
+            parser=duration,
+            metavar="DURATION",
+        ),
+    ] = 15.0,
     disable_days: Annotated[float, typer.Option(help="Days of nothing but failures that disable it.")] = 5.0,
     tenant: Tenant = None,
     json: Json = False,

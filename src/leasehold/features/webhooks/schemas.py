@@ -7,7 +7,7 @@ from uuid import UUID
 from pydantic import BeforeValidator, ConfigDict, Field
 
 from leasehold.features.webhooks.model import Endpoint, SignatureFormat
-from leasehold.http.types import Ask, Moment, Number, whole
+from leasehold.http.types import Ask, Moment, Seconds, whole
 
 HeaderName = Annotated[str, Field(pattern=r"^[!#$%&'*+.^_`|~0-9A-Za-z-]+$", max_length=100, examples=["X-Shop"])]
 HeaderValue = Annotated[str, Field(pattern=r"^([!-~]([ -~\t]*[!-~])?)?$", max_length=2000)]
@@ -59,9 +59,9 @@ class EndpointRequest(Ask):
     max_in_flight: InFlight = Field(10, description="Deliveries at once.")
     max_per_minute: PerMinute | None = Field(None, description="Deliveries a minute; by default as it answers.")
     ordered: bool = Field(False, strict=True, description="One after the other: what fails holds what comes after it.")
-    timeout_s: Number = Field(15.0, ge=1, le=60, description="Seconds that the receiver has to answer.")
-    disable_after_s: Number = Field(
-        432_000.0, ge=3600, le=31_104_000, description="Seconds of nothing but failures that disable it."
+    timeout_s: Annotated[float, Seconds(1, 60)] = Field(15.0, description="Time to answer.")
+    disable_after_s: Annotated[float, Seconds(3600, 31_104_000)] = Field(
+        432_000.0, description="Seconds of nothing but failures that disable it."
     )
 
 
@@ -76,7 +76,9 @@ class PauseRequest(Ask):
 class RotateRequest(Ask):
     model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"overlap_s": 172_800}, {}]})
 
-    overlap_s: Number = Field(86_400.0, ge=0, le=31_536_000, description="Seconds that the old secrets go on signing.")
+    overlap_s: Annotated[float, Seconds(0, 31_536_000)] = Field(
+        86_400.0, description="Seconds that the old secrets go on signing."
+    )
 
 
 class RecoverRequest(Ask):

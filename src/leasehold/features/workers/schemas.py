@@ -6,7 +6,7 @@ from uuid import UUID
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from leasehold.http.types import Ask, Id, Kind, Name, Number, whole
+from leasehold.http.types import Ask, Id, Kind, Name, Number, Seconds, whole
 
 Slots = Annotated[int, Field(strict=True, ge=1, le=100), BeforeValidator(whole)]
 #: A fencing token. Text, because it is larger than what every JSON reader takes for a whole number.
@@ -32,7 +32,9 @@ class RegisterRequest(Ask):
     )
     kinds: list[Kind] = Field(default_factory=list, max_length=1000, description="What it has handlers for.")
     slots: Slots = Field(10, description="Jobs that it runs at once.")
-    lease_s: Number = Field(60.0, ge=1, le=3600, description="Seconds of silence after which its jobs go to others.")
+    lease_s: Annotated[float, Seconds(1, 3600)] = Field(
+        60.0, description="Seconds of silence after which its jobs go to others."
+    )
 
 
 class ClaimRequest(Ask):
@@ -45,7 +47,7 @@ class ClaimRequest(Ask):
         " the answer that granted it was lost.",
     )
     queues: list[Name] | None = Field(None, min_length=1, max_length=100, description="Of those it registered for.")
-    wait_s: Number = Field(0.0, ge=0, le=60, description="Seconds to wait for a job if there is none.")
+    wait_s: Annotated[float, Seconds(0, 60)] = Field(0.0, description="Longest wait for a job.")
 
 
 class BeatRequest(Ask):
@@ -60,7 +62,9 @@ class ErrorIn(Ask):
     type: str = Field("Error", max_length=200)
     message: str = Field("", max_length=20_000)
     traceback: str | None = Field(None, max_length=100_000)
-    gate_after_s: Number | None = Field(None, ge=0, le=86_400, description="Hold the job's gate for so long.")
+    gate_after_s: Annotated[float, Seconds(0, 86_400)] | None = Field(
+        None, description="Hold the job's gate for so long."
+    )
 
 
 class EndedIn(Ask):
@@ -73,8 +77,8 @@ class EndedIn(Ask):
     )
     result: Any = Field(None, description="Of one that succeeded; any JSON.")
     error: ErrorIn | None = Field(None, description="Of one that failed, errored or was canceled.")
-    delay_s: Number | None = Field(
-        None, ge=0, le=315_576_000, description="Before the next attempt; left out: the job's back-off, or none."
+    delay_s: Annotated[float, Seconds(0, 315_576_000)] | None = Field(
+        None, description="Before the next attempt; left out: the job's back-off, or none."
     )
 
 
@@ -121,7 +125,7 @@ class ExtendRequest(Ask):
     model_config = _examples({"token": _TOKEN, "seconds": 600}, {"token": _TOKEN, "seconds": 60})
 
     token: Token
-    seconds: Number = Field(ge=0, le=604_800, description="From now.")
+    seconds: Annotated[float, Seconds(0, 604_800)] = Field(description="From now.")
 
 
 class Registered(BaseModel):

@@ -14,23 +14,44 @@ begin
       (select quote_literal(o) from jsonb_object_keys(p_options - c_known) o limit 1)
       using errcode = 'LH400', hint = 'known options: ' || array_to_string(c_known, ', ');
   end if;
+  if jsonb_typeof(p_options -> 'priority') not in ('number', 'null') then
+    raise exception 'priority is a number, not %', p_options -> 'priority' using errcode = 'LH400';
+  end if;
   if (p_options ->> 'priority')::numeric not between 0 and 3 or (p_options ->> 'priority')::numeric % 1 <> 0 then
     raise exception 'priority % is not a whole number from 0 to 3', p_options ->> 'priority' using errcode = 'LH400';
+  end if;
+  if jsonb_typeof(p_options -> 'max_attempts') not in ('number', 'null') then
+    raise exception 'max_attempts is a number, not %', p_options -> 'max_attempts' using errcode = 'LH400';
   end if;
   if (p_options ->> 'max_attempts')::numeric not between 1 and 1000 or (p_options ->> 'max_attempts')::numeric % 1 <> 0 then
     raise exception 'max_attempts % is not a whole number from 1 to 1000', p_options ->> 'max_attempts' using errcode = 'LH400';
   end if;
+  if jsonb_typeof(p_options -> 'retry_base_s') not in ('number', 'null') then
+    raise exception 'retry_base_s is a number, not %', p_options -> 'retry_base_s' using errcode = 'LH400';
+  end if;
   if (p_options ->> 'retry_base_s')::numeric not between 0.001 and 86400 then
     raise exception 'retry_base_s % is not between 0.001 seconds and one day', p_options ->> 'retry_base_s' using errcode = 'LH400';
+  end if;
+  if jsonb_typeof(p_options -> 'retry_cap_s') not in ('number', 'null') then
+    raise exception 'retry_cap_s is a number, not %', p_options -> 'retry_cap_s' using errcode = 'LH400';
   end if;
   if (p_options ->> 'retry_cap_s')::numeric not between 0.001 and 2592000 then
     raise exception 'retry_cap_s % is not between 0.001 seconds and thirty days', p_options ->> 'retry_cap_s' using errcode = 'LH400';
   end if;
+  if jsonb_typeof(p_options -> 'timeout_s') not in ('number', 'null') then
+    raise exception 'timeout_s is a number, not %', p_options -> 'timeout_s' using errcode = 'LH400';
+  end if;
   if (p_options ->> 'timeout_s')::numeric not between 0.1 and 604800 then
     raise exception 'timeout_s % is not between 0.1 seconds and one week', p_options ->> 'timeout_s' using errcode = 'LH400';
   end if;
+  if jsonb_typeof(p_options -> 'delay_s') not in ('number', 'null') then
+    raise exception 'delay_s is a number, not %', p_options -> 'delay_s' using errcode = 'LH400';
+  end if;
   if (p_options ->> 'delay_s')::numeric not between 0 and 315576000 then
     raise exception 'delay_s % is not between 0 seconds and ten years', p_options ->> 'delay_s' using errcode = 'LH400';
+  end if;
+  if jsonb_typeof(p_options -> 'version') not in ('number', 'null') then
+    raise exception 'version is a number, not %', p_options -> 'version' using errcode = 'LH400';
   end if;
   if (p_options ->> 'version')::numeric not between 1 and 30000 or (p_options ->> 'version')::numeric % 1 <> 0 then
     raise exception 'version % is not a whole number from 1 to 30000', p_options ->> 'version' using errcode = 'LH400';
@@ -48,11 +69,17 @@ begin
   if p_options ? 'group' and (jsonb_typeof(p_options -> 'group') <> 'string' or length(p_options ->> 'group') not between 1 and 200) then
     raise exception 'group is a text of 1 to 200 characters' using errcode = 'LH400';
   end if;
+  if jsonb_typeof(p_options -> 'group_limit') not in ('number', 'null') then
+    raise exception 'group_limit is a number, not %', p_options -> 'group_limit' using errcode = 'LH400';
+  end if;
   if (p_options ->> 'group_limit')::numeric not between 1 and 1000 or (p_options ->> 'group_limit')::numeric % 1 <> 0 then
     raise exception 'group_limit % is not a whole number from 1 to 1000', p_options ->> 'group_limit' using errcode = 'LH400';
   end if;
   if p_options ? 'group_hold' and jsonb_typeof(p_options -> 'group_hold') <> 'boolean' then
     raise exception 'group_hold is true or false' using errcode = 'LH400';
+  end if;
+  if jsonb_typeof(p_options -> 'group_gap_s') not in ('number', 'null') then
+    raise exception 'group_gap_s is a number, not %', p_options -> 'group_gap_s' using errcode = 'LH400';
   end if;
   if (p_options ->> 'group_gap_s')::numeric not between 0.001 and 86400 then
     raise exception 'group_gap_s % is not between 0.001 seconds and one day', p_options ->> 'group_gap_s' using errcode = 'LH400';
@@ -65,6 +92,9 @@ begin
   end if;
   if (p_options ->> 'expires_at')::timestamptz <= leasehold.now() then
     raise exception 'expires_at % has passed', p_options ->> 'expires_at' using errcode = 'LH400';
+  end if;
+  if jsonb_typeof(p_options -> 'key_window_s') not in ('number', 'null') then
+    raise exception 'key_window_s is a number, not %', p_options -> 'key_window_s' using errcode = 'LH400';
   end if;
   if (p_options ->> 'key_window_s')::numeric not between 1 and 31557600 then
     raise exception 'key_window_s % is not between one second and one year', p_options ->> 'key_window_s' using errcode = 'LH400';
