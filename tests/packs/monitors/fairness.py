@@ -54,9 +54,9 @@ async def watch(access: Access, url: str, count: int) -> tuple[UUID, list[UUID]]
             "insert into leasehold_monitors.product (tenant_id, site_id, url, key)"
             " select $1, $2, $3 || 'p/' || n, sha256(($3 || 'p/' || n)::bytea) from generate_series(1, $4) n"
             " returning product_id",
-            access.tenant_id, site["site_id"], url, count,
+            access.tenant_id, site.site_id, url, count,
         )  # fmt: skip
-    return site["site_id"], [row["product_id"] for row in rows]
+    return site.site_id, [row["product_id"] for row in rows]
 
 
 async def ask(access: Access, site_id: UUID, products: list[UUID]) -> list[UUID]:

@@ -17,7 +17,7 @@ from leasehold.database.database import Role
 from leasehold.program.access import Access
 from leasehold.program.client import Backend
 from leasehold.settings import Settings
-from leasehold_packs.monitors import feature, service
+from leasehold_packs.monitors import feature, service, service_rules
 from leasehold_packs.monitors.handlers import QUEUES
 from tests.cell import Cell
 from tests.faults.conftest import Own
@@ -83,9 +83,9 @@ class Days:
         async with watcher.access.transaction() as tx:
             for n in range(self.products):
                 await service.add_product(tx, tenant, site_id, f"{watcher.base}/p/{n}", tags=[])
-            for rule in await service.list_rules(tx):
-                await service.remove_rule(tx, rule["rule_id"])
-            await service.put_rule(tx, tenant, name="low", condition="new_low")
+            for rule in await service_rules.list_rules(tx):
+                await service_rules.remove_rule(tx, rule.rule_id)
+            await service_rules.put_rule(tx, tenant, name="low", condition="new_low")
         return site_id
 
 

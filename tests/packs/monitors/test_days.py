@@ -1,16 +1,15 @@
 """Some days of a shop: exactly what changed is told, each of it once, by a receiver that fails now and then."""
 
-from typing import Any
-
 import pytest
 
 from leasehold.database.database import Database
 from leasehold_packs.monitors import service
+from leasehold_packs.monitors.model_results import Run
 from tests.cell import Cell
 from tests.features.webhooks.hooks import Hooks, Receiver, settings_for
 from tests.fetch.world import Site, page, serving
 from tests.packs.monitors import days
-from tests.packs.monitors.watching import DAY, MINUTE, Watcher, watching
+from tests.packs.monitors.watching import DAY, MINUTE, Watcher, known, watching
 
 
 def every_third_time_no(n: int) -> bytes:
@@ -30,17 +29,17 @@ async def test_days_of_a_shop_are_told_exactly_and_once(cell: Cell, api_db: Data
             changes = await watcher.ask(service.list_changes, limit=1000)
             events = await watcher.events()
             sent = {str(row["event_id"]) for row in await cell.look("select event_id from leasehold.webhook_event")}
-    found = sorted((one["url"].removeprefix(watcher.base), one["kind"]) for one in changes)
+    found = sorted((one.url.removeprefix(watcher.base), one.kind) for one in changes)
     assert found == days.truth()
     told = [event for event in events if event["type"].endswith(("_changed", ".gone"))]
     assert len(told) == len(found)
     assert sorted(receiver.accepted) == sorted(sent), "each once by its id"
     assert len(receiver.got) > len(sent), "some were sent again"
-    assert [run["counts"]["results"].get("blocked", 0) for run in runs] == [0, 1, 0]
-    assert [run["counts"]["results"].get("missing", 0) for run in runs] == [0, 1, 0]
+    assert [known(run.counts)["results"].get("blocked", 0) for run in runs] == [0, 1, 0]
+    assert [known(run.counts)["results"].get("missing", 0) for run in runs] == [0, 1, 0]
 
 
-async def live_through(watcher: Watcher, shop: Site) -> list[dict[str, Any]]:
+async def live_through(watcher: Watcher, shop: Site) -> list[Run]:
     """The runs of the days, the first day first."""
     site_id = await watcher.site(spread_minutes=0)
     shop.pages = days.pages(0)

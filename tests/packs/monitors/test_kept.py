@@ -10,7 +10,7 @@ from leasehold_packs.monitors import service
 from tests.cell import Cell
 from tests.fetch.world import Site, page
 from tests.packs.monitors.test_checks import CAPTCHA
-from tests.packs.monitors.watching import DAY, MINUTE, Watcher, item
+from tests.packs.monitors.watching import DAY, MINUTE, Watcher, item, known
 
 HOUR = 60 * MINUTE
 
@@ -106,5 +106,5 @@ async def proofs(watcher: Watcher, product_id: UUID) -> set[str]:
     """The pages that people and programs are told of."""
     [event] = await watcher.events("price_changed")
     told: Any = event["data"] if isinstance(event["data"], dict) else json.loads(event["data"])
-    seen = await watcher.ask(service.history, product_id)
-    return {*told["evidence"].values(), *(row["body"] for row in seen)}
+    seen = await watcher.ask(service.list_observations, product_id)
+    return {*told["evidence"].values(), *(known(row.body) for row in seen)}

@@ -45,7 +45,7 @@ async def test_no_secret_of_an_address_is_shown_anywhere(shop: Site, watcher: Wa
     await watcher.check(made["product_id"])
     shop.pages[f"/old?secret={KEY}"] = moved(f"/p/2?token={KEY}")
     for one in await watcher.ask(service.list_products):
-        await watcher.check(one["product_id"])
+        await watcher.check(one.product_id)
     options = Search(seeds=[f"{watcher.base}/list?access_token={KEY}"], sitemaps=False)
     await watcher.ask(service.search, watcher.access.tenant_id, site_id, options)
     await watcher.quiet()
@@ -53,18 +53,18 @@ async def test_no_secret_of_an_address_is_shown_anywhere(shop: Site, watcher: Wa
     await watcher.check(made["product_id"])
     products = await watcher.ask(service.list_products)
     assert len(products) == 3
-    assert {one["state"] for one in products} == {"active", "needs_attention"}
+    assert {one.state for one in products} == {"active", "needs_attention"}
     [proposed] = await watcher.ask(service.list_candidates, site_id)
-    assert proposed["url"] == f"{watcher.base}/p/2?token=[redacted]"
+    assert proposed.url == f"{watcher.base}/p/2?token=[redacted]"
 
     at = f"/v1/monitors/sites/{site_id}"
     asked = [
         "/monitors", "/monitors/products", "/monitors/changes", "/monitors/approvals", "/monitors/rules",
         "/monitors/groups", f"/monitors/sites/{site_id}",
-        *(f"/monitors/products/{one['product_id']}" for one in products),
+        *(f"/monitors/products/{one.product_id}" for one in products),
         "/v1/monitors/sites", at, f"{at}/candidates", f"{at}/runs", f"{at}/searches", "/v1/monitors/products",
-        *(f"/v1/monitors/products/{one['product_id']}" for one in products),
-        *(f"/v1/monitors/products/{one['product_id']}/history" for one in products),
+        *(f"/v1/monitors/products/{one.product_id}" for one in products),
+        *(f"/v1/monitors/products/{one.product_id}/history" for one in products),
         *(f"/v1/monitors/changes{form}" for form in ("", ".atom", ".json", ".csv")),
     ]  # fmt: skip
     for address in asked:

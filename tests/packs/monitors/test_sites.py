@@ -1,5 +1,6 @@
 """Whole sites: found, approved, crawled, kept and forgotten."""
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
@@ -7,12 +8,12 @@ from uuid import UUID
 import pytest
 
 from leasehold.errors import BadInput
-from leasehold_packs.monitors import service, site_setup
+from leasehold_packs.monitors import service, service_rules, site_setup
 from leasehold_packs.monitors.demo.server import answer
 from leasehold_packs.monitors.demo.shop import Shop
 from leasehold_packs.monitors.model import Search
 from tests.fetch.world import Site, page
-from tests.packs.monitors.watching import DAY, HTML, Watcher, item
+from tests.packs.monitors.watching import DAY, HTML, Watcher, item, known
 from tests.waiting import eventually
 
 
@@ -29,12 +30,12 @@ def open_shop(shop: Site, base: str, *, day: int = 0, sitemap: bool = True) -> S
 CATEGORIES = ("kettle", "lamp", "chair", "kite", "drum", "clock", "tent", "spade", "globe", "harp", "cap", "sled")
 
 
-async def searched(watcher: Watcher, site_id: UUID, **options: Any) -> dict[str, int]:
+async def searched(watcher: Watcher, site_id: UUID, **options: Any) -> Mapping[str, int]:
     search_id = await watcher.ask(service.search, watcher.access.tenant_id, site_id, Search(**options))
 
-    async def look() -> dict[str, int]:
+    async def look() -> Mapping[str, int]:
         found = await watcher.ask(service.list_searches, site_id)
-        return next(one["counts"] or {} for one in found if one["search_id"] == search_id)
+        return next(one.counts or {} for one in found if one.search_id == search_id)
 
     return await eventually(look, what="the end of the search")
 
@@ -45,20 +46,20 @@ async def test_products_are_found_proposed_approved_and_get_a_baseline(shop: Sit
     assert await searched(watcher, site_id, sitemaps=False) == {"product": 12, "other": 13}
     candidates = await watcher.ask(service.list_candidates, site_id)
     assert len(candidates) == 12
-    assert all(one["confidence"] >= 0.4 and one["guess"]["price"] and one["guess"]["name"] for one in candidates)
+    assert all(one.confidence >= 0.4 and one.guess["price"] and one.guess["name"] for one in candidates)
     assert await watcher.ask(service.list_products) == [], "nobody has approved them"
-    [doubted, *_] = [one for one in candidates if one["url"].endswith("/p/7")]
+    [doubted, *_] = [one for one in candidates if one.url.endswith("/p/7")]
     tenant = watcher.access.tenant_id
-    await watcher.ask(service.decide, tenant, site_id, approve=False, by="me", candidates=[doubted["candidate_id"]])
+    await watcher.ask(service.decide, tenant, site_id, approve=False, by="me", candidates=[doubted.candidate_id])
     assert await watcher.ask(service.decide, tenant, site_id, approve=True, by="me", tags=["new"]) == 11
 
     async def look() -> bool:
-        return bool((await watcher.ask(service.get_site, site_id))["state"] == "active")
+        return bool((await watcher.ask(service.get_site, site_id)).state == "active")
 
     await eventually(look, what="the end of the baseline")
     products = await watcher.ask(service.list_products, tag="new")
     assert len(products) == 11
-    assert all(one["price"] and one["currency"] == "EUR" for one in products)
+    assert all(one.price and one.currency == "EUR" for one in products)
     assert await watcher.changes() == []
     assert (await searched(watcher, site_id, sitemaps=False))["product"] == 12
     assert await watcher.ask(service.list_candidates, site_id) == [], "what was decided stays decided"
@@ -77,7 +78,7 @@ async def test_a_site_is_tested_when_it_is_registered(shop: Site, watcher: Watch
     shop.pages["/"] = page(scripted + b"<script src=/app.js></script></body></html>", HTML)
     site_id = await watcher.site()
     await watcher.quiet()
-    tested = (await watcher.ask(service.get_site, site_id))["tested"]
+    tested = known((await watcher.ask(service.get_site, site_id)).tested)
     assert (tested["needs_script"], tested["readable"]) == (True, False)
     assert "script" in tested["warnings"][0]
 
@@ -93,19 +94,20 @@ async def test_days_and_months_stay_when_history_is_forgotten(shop: Site, watche
         shop.pages["/p/1"] = item(price)
         await watcher.check(product_id)
     await upkept(watcher)
-    days = await watcher.ask(service.history, product_id, granularity="day")
-    assert [(one["opened"], one["closed"], one["low"], one["changes"]) for one in days] == [
+    days = await watcher.ask(service.list_days, product_id)
+    assert [(one.opened, one.closed, one.low, one.changes) for one in days] == [
         ("22.00", "18.00", "18.00", 1), ("20.00", "22.00", "20.00", 1), ("20.00", "20.00", "20.00", 0),
     ]  # fmt: skip
     await watcher.pass_time(200 * DAY)
     await watcher.check(product_id)
     told = await upkept(watcher)
     assert told["forgotten"] > 0
-    assert [row["price"] for row in await watcher.ask(service.history, product_id)] == ["18.00"], "it still holds"
-    assert len(await watcher.ask(service.history, other)) == 1
-    months = await watcher.ask(service.history, product_id, granularity="month")
-    assert (months[-1]["low"], months[-1]["high"], months[-1]["changes"]) == ("18.00", "22.00", 2)
-    assert (await watcher.product(product_id))["low"] == "18.00"
+    seen = await watcher.ask(service.list_observations, product_id)
+    assert [row.price for row in seen] == ["18.00"], "it still holds"
+    assert len(await watcher.ask(service.list_observations, other)) == 1
+    months = await watcher.ask(service.list_months, product_id)
+    assert (months[-1].low, months[-1].high, months[-1].changes) == ("18.00", "22.00", 2)
+    assert (await watcher.product(product_id)).low == "18.00"
     assert await watcher.changes() == [], "their days are over"
 
 
@@ -117,13 +119,13 @@ async def test_each_run_reads_robots_txt_anew(shop: Site, watcher: Watcher) -> N
     shop.pages["/robots.txt"] = page(b"User-agent: *\nDisallow: /p/\n")
     shop.pages["/p/1"] = item("18.00")
     asked = len(shop.asked)
-    assert (await watcher.crawl(site_id))["counts"]["results"] == {"blocked": 1}
+    assert known((await watcher.crawl(site_id)).counts)["results"] == {"blocked": 1}
     await watcher.ask(service.search, watcher.access.tenant_id, site_id, Search(sitemaps=False))
     await watcher.quiet()
     assert [path for path in paths(shop, asked) if path.startswith("/p/")] == []
     assert paths(shop, asked).count("/robots.txt") == 2, "once for the run, once for the search"
     shop.pages["/robots.txt"] = page(b"User-agent: *\nDisallow:\n")
-    assert (await watcher.crawl(site_id))["counts"]["results"] == {"changed": 1}
+    assert known((await watcher.crawl(site_id)).counts)["results"] == {"changed": 1}
 
 
 async def test_a_single_look_obeys_the_robots_txt_of_the_last_minutes(shop: Site, watcher: Watcher) -> None:
@@ -170,9 +172,9 @@ async def test_days_are_right_before_the_night_has_rolled_them_up(shop: Site, wa
     shop.pages["/p/1"] = item("20.00")
     product_id = await watcher.watch()
 
-    async def days(granularity: str = "day") -> list[tuple[str, str, str, int]]:
-        rows = await watcher.ask(service.history, product_id, granularity=granularity)
-        return [(row["opened"], row["closed"], row["low"], row["changes"]) for row in rows]
+    async def days() -> list[tuple[str, str, str, int]]:
+        rows = await watcher.ask(service.list_days, product_id)
+        return [(row.opened, row.closed, row.low, row.changes) for row in rows]
 
     assert await days() == [("20.00", "20.00", "20.00", 0)], "on the first day"
     for price in ("22.00", "18.00"):
@@ -190,8 +192,8 @@ async def test_days_are_right_before_the_night_has_rolled_them_up(shop: Site, wa
     await watcher.pass_time(DAY)
     await watcher.check(product_id)
     assert await days() == [("19.00", "19.00", "19.00", 0), *expected]
-    months = await watcher.ask(service.history, product_id, granularity="month")
-    assert (min(one["low"] for one in months), sum(one["changes"] for one in months)) == ("18.00", 3)
+    months = await watcher.ask(service.list_months, product_id)
+    assert (min(one.low for one in months), sum(one.changes for one in months)) == ("18.00", 3)
 
 
 async def upkept(watcher: Watcher) -> dict[str, int]:
@@ -255,23 +257,24 @@ async def test_a_site_in_trouble_is_told_once(shop: Site, watcher: Watcher) -> N
         asked = await watcher.access.client.enqueue("monitors.health", queue="monitors.maintenance")
         await watcher.ended(asked.job_id)
     [site] = await watcher.ask(service.list_sites)
-    assert (site["health"]["blocked"], site["health"]["trouble"]) == (3, "blocked: 3 of 3 checks")
+    health = known(site.health)
+    assert (health["blocked"], health["trouble"]) == (3, "blocked: 3 of 3 checks")
     assert len(await watcher.events("site_in_trouble")) == 1
 
 
 async def test_schedules_and_rates_follow_the_settings(watcher: Watcher) -> None:
     site_id = await watcher.site(cron="30 4 * * *", zone="Europe/Berlin", requests_per_minute=6)
     client = watcher.access.client
-    await site_setup.arrange(client, await watcher.ask(service.get_site, site_id))
+    await site_setup.arrange(watcher.access, await watcher.ask(service.get_site, site_id))
     names = {one.name: one for one in await client.schedules.list()}
     mine = names[f"monitors.site.{site_id}"]
     assert (mine.cron, mine.zone, mine.paused) == ("30 4 * * *", "Europe/Berlin", False)
     assert {"monitors.health", "monitors.upkeep"} <= set(names)
     site = await watcher.ask(service.change_site, site_id, settings={"cron": "0 5 * * *"}, paused=True)
-    await site_setup.arrange(client, site)
+    await site_setup.arrange(watcher.access, site)
     assert (await client.schedules.get(mine.name)).paused
     await watcher.ask(service.remove_site, site_id)
-    await site_setup.clear(client, site_id)
+    await site_setup.clear(watcher.access, site_id)
     assert mine.name not in {one.name for one in await client.schedules.list()}
 
 
@@ -279,13 +282,13 @@ async def test_the_same_thing_at_two_sites_is_compared(shop: Site, watcher: Watc
     shop.pages |= {"/p/1": item("20.00"), "/q/1": item("25.00"), "/p/2": item("9.00", n=2)}
     for path in ("/p/1", "/q/1", "/p/2"):
         await watcher.watch(path)
-    [group] = await watcher.ask(service.list_groups)
-    compared = await watcher.ask(service.compare_group, group["group_id"])
-    assert [(one["price"], one["percent_above_cheapest"]) for one in compared["products"]] == [
+    [group] = await watcher.ask(service_rules.list_groups)
+    compared = await watcher.ask(service_rules.compare_group, group.group_id)
+    assert [(one.price, one.percent_above_cheapest) for one in compared.products] == [
         ("20.00", 0),
         ("25.00", 25),
     ]
-    assert compared["match"].startswith("gtin:")
+    assert compared.match.startswith("gtin:")
 
 
 async def test_a_rule_tells_when_others_of_a_group_undercut_ones_own_product(shop: Site, watcher: Watcher) -> None:
@@ -293,8 +296,8 @@ async def test_a_rule_tells_when_others_of_a_group_undercut_ones_own_product(sho
     mine, theirs = await watcher.watch("/p/1", tags=["mine"]), await watcher.watch("/q/1")
     tenant = watcher.access.tenant_id
     with pytest.raises(BadInput, match="what is yours"):
-        await watcher.ask(service.put_rule, tenant, name="undercut", condition="undercut")
-    await watcher.ask(service.put_rule, tenant, name="undercut", condition="undercut", tag="mine")
+        await watcher.ask(service_rules.put_rule, tenant, name="undercut", condition="undercut")
+    await watcher.ask(service_rules.put_rule, tenant, name="undercut", condition="undercut", tag="mine")
     for path, price, alerts in (
         ("/q/1", "21.00", 0),  # still dearer
         ("/q/1", "19.00", 1),
@@ -321,7 +324,7 @@ async def test_a_selector_is_tried_on_the_page_that_was_kept(shop: Site, watcher
     assert len(shop.asked) == asked, "nobody was asked"
     await watcher.ask(service.change_product, product_id, selector="main .price")
     assert await watcher.check(product_id) == "unchanged"
-    found = (await watcher.product(product_id))["facts"]["found"]["price"]
+    found = known((await watcher.product(product_id)).facts)["found"]["price"]
     assert (found["source"], found["method"]) == ("selector", "main .price")
 
 
@@ -334,7 +337,7 @@ async def test_pages_that_were_kept_are_read_again_and_compared(shop: Site, watc
         " facts = jsonb_set(facts, '{found,price,value,amount}', '\"29.00\"') where url like '%/p/2'"
     )
     [site] = await watcher.ask(service.list_sites)
-    result = (await watcher.ended(await watcher.ask(service.reread, site["site_id"]))).result
+    result = (await watcher.ended(await watcher.ask(service.reread, site.site_id))).result
     assert (result["same"], result["differ"], result["lost"]) == (1, 1, 0)
     [one] = result["products"]
     assert [one[when]["price"]["value"]["amount"] for when in ("before", "after")] == ["29.00", "30.00"]
@@ -345,8 +348,8 @@ async def test_products_are_filtered_paused_and_tagged(shop: Site, watcher: Watc
     first, second = [await watcher.watch(f"/p/{n}", tags=[f"t{n}"]) for n in (1, 2)]
     assert len(await watcher.ask(service.list_products, brand="ACME")) == 2
     assert await watcher.ask(service.list_products, brand="Other") == []
-    assert [one["product_id"] for one in await watcher.ask(service.list_products, tag="t2")] == [second]
-    assert [one["product_id"] for one in await watcher.ask(service.list_products, query="s-00001")] == [first]
+    assert [one.product_id for one in await watcher.ask(service.list_products, tag="t2")] == [second]
+    assert [one.product_id for one in await watcher.ask(service.list_products, query="s-00001")] == [first]
     await watcher.ask(service.change_product, first, paused=True)
     job_id = await watcher.ask(service.check, first)
     assert await eventually(lambda: _state(watcher, job_id), what="the end") == "canceled"

@@ -2,11 +2,11 @@
 
 import httpx
 
-from leasehold_packs.monitors import service
+from leasehold_packs.monitors import service_rules
 from tests.fetch.world import Site, page
 from tests.packs.monitors.test_api import api, good
 from tests.packs.monitors.test_checks import CAPTCHA
-from tests.packs.monitors.watching import DAY, HTML, MINUTE, Watcher, item
+from tests.packs.monitors.watching import DAY, HTML, MINUTE, Watcher, item, known
 
 __all__ = ["api"]
 
@@ -46,7 +46,7 @@ async def test_a_check_that_could_not_read_a_product_says_so(
     shop.pages["/p/1"] = CAPTCHA
     assert await watcher.check(product_id) == "blocked"
     product = await watcher.product(product_id)
-    assert (product["availability"], product["is_there"], product["is_current"]) == ("in_stock", True, False)
+    assert (product.availability, product.is_there, product.is_current) == ("in_stock", True, False)
     shown = good(await api.get(f"/monitors/products/{product_id}"))
     assert "could not read it: a question to a person" in shown
     assert ", checked" not in shown.partition("Observations")[0]
@@ -77,15 +77,15 @@ async def test_a_page_that_contradicts_itself_is_shown_to_do_so(
 async def test_a_place_that_is_gone_is_not_the_cheapest(shop: Site, watcher: Watcher) -> None:
     shop.pages = {"/p/1": item("20.00")}
     first = await watcher.watch()
-    group_id = (await watcher.product(first))["group_id"]
+    group_id = known((await watcher.product(first)).group_id)
     shop.pages["/q/1"] = item("10.00")
     cheap = await watcher.watch("/q/1")
-    compared = await watcher.ask(service.compare_group, group_id)
-    assert [one["percent_above_cheapest"] for one in compared["products"]] == [0, 100]
+    compared = await watcher.ask(service_rules.compare_group, group_id)
+    assert [one.percent_above_cheapest for one in compared.products] == [0, 100]
     del shop.pages["/q/1"]
     await watcher.check(cheap)
-    compared = await watcher.ask(service.compare_group, group_id)
-    assert [(one["product_id"], one["percent_above_cheapest"]) for one in compared["products"]] == [
+    compared = await watcher.ask(service_rules.compare_group, group_id)
+    assert [(one.product_id, one.percent_above_cheapest) for one in compared.products] == [
         (first, 0),
         (cheap, None),
     ]

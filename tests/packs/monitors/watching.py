@@ -1,13 +1,13 @@
 """A tenant that watches a shop on loopback: a real worker, a server, and a clock to move."""
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from decimal import Decimal
-from typing import Any
+from typing import Any, Concatenate, ParamSpec, TypeVar
 from uuid import UUID
 
-from leasehold import Leasehold
+from leasehold import Leasehold, Transaction
 from leasehold.database.database import Database
 from leasehold.features.webhooks import handlers as webhook
 from leasehold.job import Job
@@ -16,7 +16,9 @@ from leasehold.program.access import Access
 from leasehold.program.client import Backend
 from leasehold.settings import Settings
 from leasehold_packs.monitors import feature, service
+from leasehold_packs.monitors.changes import ChangedValue
 from leasehold_packs.monitors.demo.shop import Item, product_page
+from leasehold_packs.monitors.model_results import ProductDetail, Run
 from tests.cell import Cell
 from tests.features.webhooks.hooks import KEY
 from tests.fetch.world import Site, page, serving
@@ -25,6 +27,8 @@ from tests.worker.running import FAST, running
 
 HTML = "Content-Type: text/html; charset=utf-8"
 MINUTE, DAY = 60.0, 86400.0
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 def item(price: str = "20.00", *, n: int = 1, layout: str = "json-ld", noise: int = 0, **given: Any) -> bytes:
@@ -40,37 +44,39 @@ class Watcher:
         self.cell, self.access = cell, access
         self.base = f"http://127.0.0.1:{port}"
 
-    async def ask(self, request: Callable[..., Any], *args: Any, **given: Any) -> Any:
+    async def ask(
+        self, request: Callable[Concatenate[Transaction, P], Awaitable[T]], *args: P.args, **given: P.kwargs
+    ) -> T:
         async with self.access.transaction() as tx:
             return await request(tx, *args, **given)
 
     async def site(self, **settings: Any) -> UUID:
         from leasehold_packs.monitors.model import Settings as Watched
 
-        site: dict[str, Any] = await self.ask(
-            service.put_site, self.access.tenant_id, self.base + "/", Watched(**settings)
-        )
-        return site["site_id"]  # type: ignore[no-any-return]
+        site = await self.ask(service.put_site, self.access.tenant_id, self.base + "/", Watched(**settings))
+        return site.site_id
 
     async def watch(self, path: str = "/p/1", **given: Any) -> UUID:
         """A product that was read once."""
         product = await self.ask(service.watch, self.access.tenant_id, self.base + path, **given)
         await self.quiet()
-        return product["product_id"]  # type: ignore[no-any-return]
+        return product.product_id
 
     async def check(self, product_id: UUID) -> str:
         """What a check says."""
         return str((await self.ended(await self.ask(service.check, product_id))).result)
 
-    async def crawl(self, site_id: UUID, what: str = "crawl") -> dict[str, Any]:
+    async def crawl(self, site_id: UUID, what: str = "crawl") -> Run:
         """A run over all products of a site, when it has ended."""
         begun = await self.ended(await self.ask(service.crawl, site_id, what=what))
 
-        async def look() -> dict[str, Any]:
+        async def look() -> Run | None:
             runs = await self.ask(service.list_runs, site_id)
-            return next((run for run in runs if str(run["run_id"]) == begun.result and run["finished_at"]), {})
+            return next((run for run in runs if str(run.run_id) == begun.result and run.finished_at), None)
 
-        return await eventually(look, what="the end of the run", seconds=120)
+        ended = await eventually(look, what="the end of the run", seconds=120)
+        assert ended
+        return ended
 
     async def ended(self, job_id: UUID) -> Job:
         async def look() -> Job | None:
@@ -101,13 +107,13 @@ class Watcher:
         await self.cell.pass_time(seconds)
         await self.quiet()
 
-    async def product(self, product_id: UUID) -> dict[str, Any]:
-        return await self.ask(service.get_product, product_id)  # type: ignore[no-any-return]
+    async def product(self, product_id: UUID) -> ProductDetail:
+        return await self.ask(service.get_product, product_id)
 
     async def changes(self, **filters: Any) -> list[tuple[str, Any, Any]]:
         """Kind, before and after, the oldest first."""
         found = await self.ask(service.list_changes, limit=1000, **filters)
-        return [(one["kind"], _value(one["before"]), _value(one["after"])) for one in reversed(found)]
+        return [(one.kind, _value(one.before), _value(one.after)) for one in reversed(found)]
 
     async def events(self, type_: str = "%") -> list[dict[str, Any]]:
         return await self.cell.look(
@@ -116,8 +122,14 @@ class Watcher:
         )
 
 
-def _value(told: dict[str, Any]) -> Any:
-    return told.get("price") or told.get("availability") or told.get("state")
+def known(value: T | None) -> T:
+    """What must be there."""
+    assert value is not None
+    return value
+
+
+def _value(value: ChangedValue) -> str | None:
+    return value.get("price") or value.get("availability") or value.get("state")
 
 
 @asynccontextmanager

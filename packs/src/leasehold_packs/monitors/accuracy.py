@@ -12,7 +12,7 @@ from decimal import Decimal
 from pathlib import Path
 from statistics import median
 from time import process_time
-from typing import Any
+from typing import Any, TypedDict
 
 from leasehold.errors import BadInput
 from leasehold_packs.webfacts.availability import Availability
@@ -25,25 +25,67 @@ _NOT_FOR_SALE = (Availability.OUT_OF_STOCK, Availability.DISCONTINUED)
 _IN, _OUT = "InStock", "OutOfStock"
 
 
+class Truth(TypedDict, total=False):
+    """What is known of a page: each fact in all spellings that count."""
+
+    url: str
+    price: list[str]
+    currency: list[str]
+    availability: list[str]
+    sku: list[str]
+
+
+class FactScore(TypedDict):
+    precision: float
+    recall: float
+    f1: float
+    right: int
+    wrong: int
+    missed: int
+
+
+class SideScore(TypedDict):
+    precision: float
+    recall: float
+    pages: int
+
+
+class Milliseconds(TypedDict):
+    median: float | None
+    most: float
+
+
+class Accuracy(TypedDict):
+    """How well all pages were read."""
+
+    pages: int
+    f1: dict[str, float]
+    facts: dict[str, FactScore]
+    out_of_stock: SideScore
+    in_stock: SideScore
+    by_method: dict[str, dict[str, dict[str, int]]]
+    cpu_ms: Milliseconds
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Read:
     """A page, what is read off it, what is known of it, and what that cost."""
 
     product: Product
-    truth: dict[str, Any]
+    truth: Truth
     cpu_ms: float
 
 
 def read_folder(folder: Path) -> list[Read]:
     """Every page of the folder that has an answer."""
     try:
-        truths: dict[str, dict[str, Any]] = json.loads((folder / "ground-truth.json").read_text())
+        truths: dict[str, Truth] = json.loads((folder / "ground-truth.json").read_text())
     except (OSError, ValueError) as problem:
         raise BadInput(f"{folder} has no ground-truth.json to compare with: {problem}") from None
     return [_read(_page(folder, name), truth) for name, truth in truths.items()]
 
 
-def score(pages: list[Read]) -> dict[str, Any]:
+def score(pages: list[Read]) -> Accuracy:
     """Precision, recall and F1 of each fact, the two sides of availability, and which rung of the ladder did it."""
     facts = {name: _counted((value(one.product), known(one.truth)) for one in pages) for name, value, known in _FACTS}
     return {
@@ -65,7 +107,7 @@ def _page(folder: Path, name: str) -> bytes:
     return gzip.decompress(packed.read_bytes()) if packed.exists() else (folder / "html" / f"{name}.html").read_bytes()
 
 
-def _read(body: bytes, truth: dict[str, Any]) -> Read:
+def _read(body: bytes, truth: Truth) -> Read:
     begun = process_time()
     product = read_product(decode(body, content_type="text/html; charset=utf-8"), url=str(truth.get("url", "")))
     return Read(product=product, truth=truth, cpu_ms=(process_time() - begun) * 1000)
@@ -87,11 +129,11 @@ def _sku(product: Product) -> str | None:
     return product.sku.value if product.sku else None
 
 
-def _currencies(truth: dict[str, Any]) -> set[Any]:
+def _currencies(truth: Truth) -> set[Any]:
     return {code for sign in truth.get("currency", ()) for code in currencies_of(sign)}
 
 
-_FACTS: tuple[tuple[str, Callable[[Product], Any], Callable[[dict[str, Any]], set[Any]]], ...] = (
+_FACTS: tuple[tuple[str, Callable[[Product], Any], Callable[[Truth], set[Any]]], ...] = (
     ("price", _price, lambda truth: {Decimal(text) for text in truth.get("price", ())}),
     ("currency", _currency, _currencies),
     ("availability", _availability, lambda truth: set(truth.get("availability", ()))),
@@ -99,7 +141,7 @@ _FACTS: tuple[tuple[str, Callable[[Product], Any], Callable[[dict[str, Any]], se
 )
 
 
-def _counted(answers: Iterable[tuple[Any, set[Any]]]) -> dict[str, Any]:
+def _counted(answers: Iterable[tuple[Any, set[Any]]]) -> FactScore:
     right = wrong = missed = 0
     for value, known in answers:
         is_right = value in known
@@ -116,7 +158,7 @@ def _counted(answers: Iterable[tuple[Any, set[Any]]]) -> dict[str, Any]:
     }
 
 
-def _side(pages: list[Read], side: str) -> dict[str, Any]:
+def _side(pages: list[Read], side: str) -> SideScore:
     """One answer taken for itself: a reader that always says the other has a recall of nothing here."""
     said = [(_availability(one.product) == side, side in one.truth.get("availability", ())) for one in pages]
     right = sum(is_said and is_so for is_said, is_so in said)
@@ -128,7 +170,7 @@ def _side(pages: list[Read], side: str) -> dict[str, Any]:
 
 
 def _by_method(
-    pages: list[Read], name: str, value: Callable[[Product], Any], known: Callable[[dict[str, Any]], set[Any]]
+    pages: list[Read], name: str, value: Callable[[Product], Any], known: Callable[[Truth], set[Any]]
 ) -> dict[str, dict[str, int]]:
     counts: dict[str, Counter[str]] = {}
     for one in pages:

@@ -1,9 +1,11 @@
 """What is other than before, and is it too strange to be told at once? Pure: facts are compared, never bytes."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields
 from decimal import Decimal
-from typing import Any
+from typing import Any, Self
+
+from typing_extensions import TypedDict
 
 from leasehold_packs.monitors.extract import Observed, amount_text
 from leasehold_packs.monitors.model import Settings
@@ -22,14 +24,27 @@ class Known:
     method: str | None
     stock_method: str | None
 
+    @classmethod
+    def of(cls, row: Mapping[str, Any]) -> Self:
+        return cls(**{field.name: row[field.name] for field in fields(cls)})
+
+
+class ChangedValue(TypedDict, total=False):
+    """What a change changes: a price, the stock, or whether the product is there."""
+
+    price: str
+    currency: str | None
+    availability: str
+    state: str
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
     """``doubt`` says why it has to be seen a second time."""
 
     kind: str
-    before: dict[str, Any]
-    after: dict[str, Any]
+    before: ChangedValue
+    after: ChangedValue
     percent: Decimal | None = None
     doubt: str | None = None
 
@@ -50,7 +65,7 @@ def percent_of(before: Decimal, after: Decimal) -> Decimal:
     return ((after - before) / before * 100).quantize(Decimal("0.0001"))
 
 
-def priced(price: Decimal, currency: str | None) -> dict[str, Any]:
+def priced(price: Decimal, currency: str | None) -> ChangedValue:
     return {"price": amount_text(price, currency), "currency": currency}
 
 

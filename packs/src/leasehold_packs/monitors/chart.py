@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+
+from leasehold_packs.monitors.model_results import Observation
 
 WIDTH, HEIGHT = 800, 200
 _MARGIN = 10
@@ -21,11 +22,14 @@ class Chart:
     dots: list[tuple[float, float, str, datetime]]  # where a price begins, the price, and when
 
 
-def of(seen: list[dict[str, Any]], *, until: datetime) -> Chart | None:
+def of(observations: list[Observation], *, until: datetime) -> Chart | None:
     """From observations, the newest first; None if there is nothing to draw."""
-    currency = next((one["currency"] for one in seen if one["price"]), None)
-    steps = [(one["at"], float(one["price"]), one["price"]) for one in reversed(seen) if one["currency"] == currency]
-    steps = [one for one in steps if one[2]]
+    currency = next((one.currency for one in observations if one.price), None)
+    steps = [
+        (one.at, float(one.price), one.price)
+        for one in reversed(observations)
+        if one.price and one.currency == currency
+    ]
     if not steps or currency is None:
         return None
     first, low, high = steps[0][0], min(steps, key=lambda one: one[1]), max(steps, key=lambda one: one[1])

@@ -86,9 +86,9 @@ async def watch(
     async with shell.tenant(tenant) as access:
         async with access.transaction() as tx:
             product = await service.watch(tx, access.tenant_id, url, tags=tag or [])
-            site = await service.get_site(tx, product["site_id"])
-        await site_setup.arrange(access.client, site)
-    print(product["product_id"])
+            site = await service.get_site(tx, product.site_id)
+        await site_setup.arrange(access, site)
+    print(product.product_id)
 
 
 @app.command()
@@ -150,7 +150,7 @@ async def sites(tenant: shell.TenantOption = None, json: shell.Json = False) -> 
         shell.print_table(
             ["site", "url", "state", "products", "trouble"],
             [
-                (one["site_id"], one["url"], one["state"], one["products"], (one["health"] or {}).get("trouble") or "")
+                (one.site_id, one.url, one.state, one.products, (one.health and one.health.get("trouble")) or "")
                 for one in found
             ],
         )
@@ -170,7 +170,7 @@ async def products(
     async with shell.tenant(tenant) as access, access.transaction() as tx:
         found = part = await service.list_products(tx, site_id=site, brand=brand, limit=_PART)
         while len(part) == _PART:
-            part = await service.list_products(tx, site_id=site, brand=brand, after=part[-1]["product_id"], limit=_PART)
+            part = await service.list_products(tx, site_id=site, brand=brand, after=part[-1].product_id, limit=_PART)
             found = found + part
     if json:
         shell.print_json(found)
@@ -178,9 +178,8 @@ async def products(
         shell.print_table(
             ["product", "name", "price", "currency", "availability", "state", "read", "checked"],
             [
-                (one["product_id"], one["name"] or one["url"], one["price"], one["currency"],
-                 one["availability"] if one["is_there"] else "not there", one["state"], one["seen_at"],
-                 one["checked_at"])
+                (one.product_id, one.name or one.url, one.price, one.currency,
+                 one.availability if one.is_there else "not there", one.state, one.seen_at, one.checked_at)
                 for one in found
             ],
         )  # fmt: skip
@@ -204,8 +203,7 @@ async def changes(
         shell.print_table(
             ["at", "name", "kind", "before", "after", "%"],
             [
-                (one["at"], one["name"] or one["url"], one["kind"], _shown(one["before"]), _shown(one["after"]),
-                 one["percent"])
+                (one.at, one.name or one.url, one.kind, _shown(one.before), _shown(one.after), one.percent)
                 for one in found
             ],
         )  # fmt: skip

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from datetime import datetime
 from hashlib import sha256
-from typing import Any
+from typing import TypedDict
 from uuid import UUID
 
 from leasehold import Context, Fetched, Retry
@@ -23,7 +23,7 @@ _LONGEST_REST_S = 3600.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Watched:
+class WatchedProduct:
     """A product as its check needs it."""
 
     product_id: UUID
@@ -46,7 +46,7 @@ class Watched:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Seen:
+class CheckedPage:
     """``verdict`` is read, same, no_price, blocked, missing, moved or error; ``reading`` is what the page says."""
 
     verdict: str
@@ -65,21 +65,21 @@ class Seen:
         return self.feed if is_fed else self.body
 
 
-async def visit(ctx: Context, watched: Watched) -> Seen:
+async def visit(ctx: Context, watched: WatchedProduct) -> CheckedPage:
     """A passing problem is raised as long as another attempt is left."""
     try:
         fetched = await _fetch(ctx, watched, watched.url)
     except FetchDisallowed as problem:
-        return Seen(verdict="blocked", problem=problem.why)
+        return CheckedPage(verdict="blocked", problem=problem.why)
     except FetchError as problem:
         if problem.transient and ctx.attempt < ctx.max_attempts:
             raise
-        return Seen(verdict="error", problem=str(problem))
+        return CheckedPage(verdict="error", problem=str(problem))
     _rest(ctx, fetched)
-    return await _ask_platform(ctx, watched, judge(watched, fetched), fetched.url)
+    return await _ask_platform(ctx, watched, assess(watched, fetched), fetched.url)
 
 
-async def _fetch(ctx: Context, watched: Watched, url: str) -> Fetched:
+async def _fetch(ctx: Context, watched: WatchedProduct, url: str) -> Fetched:
     return await ctx.fetch(
         url,
         polite=True,
@@ -90,22 +90,22 @@ async def _fetch(ctx: Context, watched: Watched, url: str) -> Fetched:
     )
 
 
-async def _ask_platform(ctx: Context, watched: Watched, seen: Seen, url: str) -> Seen:
+async def _ask_platform(ctx: Context, watched: WatchedProduct, checked: CheckedPage, url: str) -> CheckedPage:
     """What the shop's platform says in JSON stands above the page; where it says nothing, the page will do."""
-    reading = seen.reading
+    reading = checked.reading
     if reading is None or reading.platform is None or not watched.settings.feeds or watched.chosen_selector:
-        return seen
+        return checked
     if (address := feed_url(reading.platform, url)) is None:
-        return seen
+        return checked
     try:
         fetched = await _fetch(ctx, watched, address)
         document = fetched.json() if fetched.status in (200, 304) else None
     except FetchError:
-        return seen
+        return checked
     fed = with_feed(reading, document, url=url, currency=watched.settings.currency)
     if fed is reading:
-        return seen
-    return replace(seen, verdict="read", problem=None, reading=fed, feed=fetched.sha256)
+        return checked
+    return replace(checked, verdict="read", problem=None, reading=fed, feed=fetched.sha256)
 
 
 def _rest(ctx: Context, fetched: Fetched) -> None:
@@ -118,42 +118,51 @@ def _rest(ctx: Context, fetched: Fetched) -> None:
         raise RuntimeError(f"{fetched.url} answered {fetched.status}")
 
 
-def judge(watched: Watched, fetched: Fetched) -> Seen:
+class _Answer(TypedDict):
+    status: int
+    ms: int
+    body: str
+    media_type: str | None
+
+
+def assess(watched: WatchedProduct, fetched: Fetched) -> CheckedPage:
     """What an answer is; also of one that was kept."""
-    given: dict[str, Any] = {
+    given: _Answer = {
         "status": fetched.status,
         "ms": round(fetched.timings.total * 1000),
         "body": fetched.sha256,
         "media_type": fetched.header("content-type") or watched.media_type,
     }
     if fetched.status in _REFUSED:
-        return Seen(verdict="blocked", problem=f"answered {fetched.status}", **given)
+        return CheckedPage(verdict="blocked", problem=f"answered {fetched.status}", **given)
     if fetched.status in _GONE:
-        return Seen(verdict="missing", **given)
+        return CheckedPage(verdict="missing", **given)
     if fetched.status not in (200, 304):
-        return Seen(verdict="error", problem=f"answered {fetched.status}", **given)
+        return CheckedPage(verdict="error", problem=f"answered {fetched.status}", **given)
     is_known = fetched.sha256 == watched.body and watched.extractor == EXTRACTOR
     if is_known and not watched.is_waiting and not watched.has_feed:
-        return Seen(verdict="same", **given)
-    return _judge_page(watched, fetched, given)
+        return CheckedPage(verdict="same", **given)
+    return _assess_page(watched, fetched, given)
 
 
-def _judge_page(watched: Watched, fetched: Fetched, given: dict[str, Any]) -> Seen:
+def _assess_page(watched: WatchedProduct, fetched: Fetched, given: _Answer) -> CheckedPage:
     text = decode(fetched.body, content_type=given["media_type"])
     reading = read(text, url=fetched.url, selector=watched.chosen_selector, currency=watched.settings.currency)
     if reading.is_challenge:
-        return Seen(verdict="blocked", problem="a question to a person, or nothing, instead of the page", **given)
+        return CheckedPage(
+            verdict="blocked", problem="a question to a person, or nothing, instead of the page", **given
+        )
     if reading.is_not_found:
-        return Seen(verdict="missing", problem="the page says that there is nothing", **given)
+        return CheckedPage(verdict="missing", problem="the page says that there is nothing", **given)
     if _is_elsewhere(watched, fetched.url, reading):
-        return Seen(verdict="moved", problem=f"leads to {fetched.url}"[:500], **given)
+        return CheckedPage(verdict="moved", problem=f"leads to {fetched.url}"[:500], **given)
     if not reading.is_readable:
         problem = "the page is made by a script in the browser" if reading.needs_script else "no price was found"
-        return Seen(verdict="no_price", problem=problem, reading=reading, **given)
-    return Seen(verdict="read", reading=reading, **given)
+        return CheckedPage(verdict="no_price", problem=problem, reading=reading, **given)
+    return CheckedPage(verdict="read", reading=reading, **given)
 
 
-def _is_elsewhere(watched: Watched, final: str, reading: Reading) -> bool:
+def _is_elsewhere(watched: WatchedProduct, final: str, reading: Reading) -> bool:
     """Whether a redirect led to another product, or to none: nothing that the product was known by is there."""
     if plain_url(final) == plain_url(watched.url) or not watched.known:
         return False

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Any
 
+from typing_extensions import TypedDict
+
 from leasehold_packs.monitors.identity import ShopId, shop_id
 from leasehold_packs.webfacts.availability import Availability
 from leasehold_packs.webfacts.challenge import is_challenge
@@ -53,6 +55,32 @@ class Observed:
     pointer: str | None = None
 
 
+class Amount(TypedDict):
+    amount: str
+    currency: str | None
+
+
+class FactRecord(TypedDict):
+    """A value, where it was found, how, and how sure that is."""
+
+    value: str | Amount
+    source: str
+    method: str
+    confidence: float
+    pointer: str | None
+
+
+class Disagreement(TypedDict):
+    name: str
+    chosen: FactRecord
+    other: FactRecord
+
+
+class Facts(TypedDict):
+    found: dict[str, FactRecord]
+    disagreements: list[Disagreement]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
     """``facts`` is for people: each value with where it was found, how, and how sure we are."""
@@ -60,7 +88,7 @@ class Reading:
     offers: tuple[Observed, ...]
     shop_id: ShopId | None
     platform: Platform | None
-    facts: dict[str, Any] = field(repr=False)
+    facts: Facts = field(repr=False)
     title: str
     is_challenge: bool
     words: int
@@ -102,16 +130,16 @@ def read(text: str, *, url: str, selector: str | None = None, currency: str | No
     scripts = len(tree.css("script"))
     says_script = any(_NEEDS_SCRIPT.search(node.text()) for node in tree.css("noscript"))
     product = read_product(text, url=url, price_selector=selector, page=tree)
-    seen = visible_text(tree)
-    near = simhash(seen)
-    words = len(seen.split())
+    visible = visible_text(tree)
+    near = simhash(visible)
+    words = len(visible.split())
     offers = tuple(_offers(product, currency))
     asks = offers[0].price is None and is_challenge(titles, text, tree, words=words, scripts=scripts)
     return Reading(
         offers=offers,
         shop_id=shop_id(text, url, product),
         platform=platform_of(text),
-        facts=_told(product),
+        facts=_facts(product),
         title=" ".join(titles),
         is_challenge=asks,
         words=words,
@@ -143,14 +171,14 @@ def with_feed(reading: Reading, document: Any, *, url: str, currency: str | None
         confidence=_FEED,
     )
     others = tuple(_variant(offer, None) for offer in offers[:_VARIANTS]) if len(offers) > 1 else ()
-    price = {
+    price: FactRecord = {
         "value": {"amount": amount_text(main.price or Decimal(0), main.currency), "currency": main.currency},
         "source": "feed",
         "method": str(reading.platform),
         "confidence": _FEED,
         "pointer": main.pointer,
     }
-    facts = reading.facts | {"found": reading.facts["found"] | {"price": price}}
+    facts: Facts = {**reading.facts, "found": reading.facts["found"] | {"price": price}}
     return replace(reading, offers=(main, *others), facts=facts)
 
 
@@ -190,7 +218,12 @@ def _variant(offer: Offer, currency: str | None) -> Observed:
     )
 
 
-def _money(money: Money | None, currency: str | None) -> dict[str, Any]:
+class _Price(TypedDict):
+    price: Decimal | None
+    currency: str | None
+
+
+def _money(money: Money | None, currency: str | None) -> _Price:
     """A price in no known currency is no price: it could be compared with nothing."""
     code = (money.currency or currency) if money else None
     return {"price": money.amount if money and code else None, "currency": code}
@@ -205,19 +238,19 @@ def _method(fact: Fact[Any] | None) -> str | None:
     return f"{fact.source}:{fact.method}"[:200] if fact else None
 
 
-def _told(product: Product) -> dict[str, Any]:
+def _facts(product: Product) -> Facts:
     facts = {name: _fact(name, fact) for name in _NAMES if (fact := getattr(product, name))}
-    others = [
+    others: list[Disagreement] = [
         {"name": one.name, "chosen": _fact(one.name, one.chosen), "other": _fact(one.name, one.other)}
         for one in product.disagreements
     ]
     return {"found": facts, "disagreements": others}
 
 
-def _fact(name: str, fact: Fact[Any]) -> dict[str, Any]:
+def _fact(name: str, fact: Fact[Any]) -> FactRecord:
     value = fact.value
     if isinstance(value, Money):
-        told: Any = {"amount": amount_text(value.amount, value.currency), "currency": value.currency}
+        told: str | Amount = {"amount": amount_text(value.amount, value.currency), "currency": value.currency}
     else:
         told = str(value)[: _LONGEST.get(name, 2000)]
     return {

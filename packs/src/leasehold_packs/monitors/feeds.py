@@ -1,31 +1,32 @@
 """Changes for feed readers and spreadsheets: Atom, JSON Feed and CSV. Pure."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
-from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
 from leasehold import csv_line
+from leasehold_packs.monitors.changes import ChangedValue
+from leasehold_packs.monitors.model_results import Change
 
 _COLUMNS = ("at", "kind", "name", "url", "variant", "before", "after", "percent", "change_id", "product_id")
 
 
-def as_csv(changes: Iterable[dict[str, Any]]) -> str:
+def as_csv(changes: Iterable[Change]) -> str:
     """One line for each change."""
     lines = [csv_line(_COLUMNS)]
     for one in changes:
-        told = one | {"at": one["at"].isoformat(), "before": words(one["before"]), "after": words(one["after"])}
-        lines.append(csv_line(told[name] for name in _COLUMNS))
+        texts = {"at": one.at.isoformat(), "before": words(one.before), "after": words(one.after)}
+        lines.append(csv_line(texts.get(name) or getattr(one, name) for name in _COLUMNS))
     return "".join(lines)
 
 
-def as_atom(changes: list[dict[str, Any]], *, address: str) -> str:
+def as_atom(changes: list[Change], *, address: str) -> str:
     """The feed's id is its address; that of an entry is the change's own, and stays when it is asked for again."""
-    updated = changes[0]["at"] if changes else datetime(1970, 1, 1, tzinfo=UTC)
+    updated = changes[0].at if changes else datetime(1970, 1, 1, tzinfo=UTC)
     entries = "".join(
-        f"<entry><id>urn:uuid:{one['change_id']}</id><title>{escape(sentence(one))}</title>"
-        f"<updated>{one['at'].isoformat()}</updated><link href={quoteattr(one['url'])}/>"
-        f"<category term={quoteattr(one['kind'])}/></entry>"
+        f"<entry><id>urn:uuid:{one.change_id}</id><title>{escape(sentence(one))}</title>"
+        f"<updated>{one.at.isoformat()}</updated><link href={quoteattr(one.url)}/>"
+        f"<category term={quoteattr(one.kind)}/></entry>"
         for one in changes
     )
     return (
@@ -35,16 +36,16 @@ def as_atom(changes: list[dict[str, Any]], *, address: str) -> str:
     )
 
 
-def as_json_feed(changes: list[dict[str, Any]], *, address: str) -> dict[str, Any]:
+def as_json_feed(changes: list[Change], *, address: str) -> Mapping[str, object]:
     """https://www.jsonfeed.org/version/1.1/, with all that is known of a change under ``_change``."""
     items = [
         {
-            "id": str(one["change_id"]),
-            "url": one["url"],
+            "id": str(one.change_id),
+            "url": one.url,
             "title": sentence(one),
             "content_text": sentence(one),
-            "date_published": one["at"],
-            "tags": [one["kind"]],
+            "date_published": one.at,
+            "tags": [one.kind],
             "_change": one,
         }
         for one in changes
@@ -57,11 +58,11 @@ def as_json_feed(changes: list[dict[str, Any]], *, address: str) -> dict[str, An
     }
 
 
-def sentence(change: dict[str, Any]) -> str:
+def sentence(change: Change) -> str:
     """``Red kite: 20.00 EUR → 18.00 EUR (-10.0 %)``."""
-    percent = "" if change["percent"] is None else f" ({change['percent']:+.1f} %)"
-    return f"{change['name'] or change['url']}: {words(change['before'])} → {words(change['after'])}{percent}"
+    percent = "" if change.percent is None else f" ({change.percent:+.1f} %)"
+    return f"{change.name or change.url}: {words(change.before)} → {words(change.after)}{percent}"
 
 
-def words(told: dict[str, Any]) -> str:
-    return " ".join(str(part).replace("_", " ") for part in told.values() if part is not None)
+def words(value: ChangedValue) -> str:
+    return " ".join(str(part).replace("_", " ") for part in value.values() if part is not None)

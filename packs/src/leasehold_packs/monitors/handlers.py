@@ -15,12 +15,17 @@ from dataclasses import dataclass
 from typing import Any, Literal
 from uuid import UUID
 
+from typing_extensions import TypedDict
+
 from leasehold import Cancel, Context, Fail, Fetched, Flow, Leasehold, Transaction, group
 from leasehold.errors import FetchDisallowed, FetchError, NotFound
 from leasehold_packs.monitors import store
 from leasehold_packs.monitors.crawl import AGENT, MAX_BYTES, visit
-from leasehold_packs.monitors.extract import Reading, read, with_feed
+from leasehold_packs.monitors.extract import Disagreement, FactRecord, Reading, read, with_feed
 from leasehold_packs.monitors.model import Settings
+from leasehold_packs.monitors.model_results import RunCounts, SiteTest
+from leasehold_packs.monitors.record_check import record_check
+from leasehold_packs.monitors.rows import Row, price_text
 from leasehold_packs.monitors.schedule import moment_of
 from leasehold_packs.monitors.store import CRAWL, gate_of
 from leasehold_packs.webfacts.decode import decode
@@ -38,58 +43,106 @@ _SHOWN = 1000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Look:
+class PreviewPayload:
     url: str
     selector: str | None = None
     currency: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Site:
+class SitePayload:
     site_id: UUID
     what: Literal["crawl", "baseline"] = "crawl"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Run:
+class RunPayload:
     run_id: UUID
     after: UUID | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Check:
+class CheckPayload:
     product_id: UUID
     run_id: UUID | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Try:
+class TryPayload:
     product_id: UUID
     selector: str
 
 
+class VariantReading(TypedDict):
+    variant: str
+    price: str | None
+    currency: str | None
+    availability: str | None
+
+
+class ShopIdRecord(TypedDict):
+    platform: str
+    value: str
+    method: str
+
+
+class PageReading(TypedDict):
+    """How a page is read."""
+
+    readable: bool
+    needs_script: bool
+    price: str | None
+    currency: str | None
+    list_price: str | None
+    availability: str | None
+    how: dict[str, FactRecord]
+    disagreements: list[Disagreement]
+    shop_id: ShopIdRecord | None
+    variants: list[VariantReading]
+
+
+class Preview(PageReading):
+    url: str
+
+
+class Difference(TypedDict):
+    """The facts of a product that would be others if its page were read today."""
+
+    product_id: str
+    url: str
+    before: dict[str, FactRecord | None]
+    after: dict[str, FactRecord | None]
+
+
+class Reread(TypedDict):
+    same: int
+    lost: int
+    differ: int
+    products: list[Difference]
+
+
 @app.handler("monitors.preview", queue=CRAWL, attempts=2, timeout=30, priority=1)
-async def preview(ctx: Context, look: Look) -> dict[str, Any]:
+async def preview(ctx: Context, look: PreviewPayload) -> Preview:
     """How a page would be read."""
     try:
-        fetched = await _look(ctx, look.url)
+        fetched = await _fetch_page(ctx, look.url)
     except FetchDisallowed as problem:
         raise Fail(f"the site does not want it to be read: {problem.why}") from None
     if fetched.status != 200:
         raise Fail(f"{look.url} answered {fetched.status}")
     text = decode(fetched.body, content_type=fetched.header("content-type"))
     reading = read(text, url=fetched.url, selector=look.selector, currency=look.currency)
-    return told(reading) | {"url": shown(fetched.url)}
+    return {**describe(reading), "url": shown(fetched.url)}
 
 
 @app.handler("monitors.test", queue=CRAWL, attempts=3, timeout=60)
-async def test(ctx: Context, site: Site) -> dict[str, Any]:
+async def test(ctx: Context, site: SitePayload) -> SiteTest:
     """Read a site's first page, and say what stands in the way of watching it."""
     async with ctx.transaction() as tx:
         url = await tx.fetchval("select url from leasehold_monitors.site where site_id = $1", site.site_id)
     if url is None:
         raise Cancel("the site is gone")
-    found = shown(await _tested(ctx, url))
+    found: SiteTest = shown(await _tested(ctx, url))
     async with ctx.transaction() as tx:
         await tx.execute(
             "update leasehold_monitors.site set tested = $2 where site_id = $1", site.site_id, json.dumps(found)
@@ -98,17 +151,17 @@ async def test(ctx: Context, site: Site) -> dict[str, Any]:
 
 
 @app.handler("monitors.check", queue=CRAWL, attempts=4, retry=(60.0, 600.0), timeout=120)
-async def check(ctx: Context, order: Check) -> str:
+async def check(ctx: Context, order: CheckPayload) -> str:
     """Look at one product."""
     async with ctx.transaction() as tx:
         watched = await store.load(tx, order.product_id, order.run_id)
-    seen = await visit(ctx, watched)
+    checked = await visit(ctx, watched)
     async with ctx.transaction() as tx:
-        return await tx.complete(await store.settle(tx, ctx.tenant_id, watched, seen, run_id=order.run_id))
+        return await tx.complete(await record_check(tx, ctx.tenant_id, watched, checked, run_id=order.run_id))
 
 
 @app.handler("monitors.crawl", queue=CRAWL)
-async def crawl(ctx: Context, site: Site) -> str | None:
+async def crawl(ctx: Context, site: SitePayload) -> str | None:
     """Begin a run over the products of a site, unless one is under way."""
     async with ctx.transaction() as tx:
         state = await tx.fetchval(
@@ -131,7 +184,7 @@ async def crawl(ctx: Context, site: Site) -> str | None:
 
 
 @app.handler("monitors.plan", queue=CRAWL, timeout=300)
-async def plan(ctx: Context, run: Run) -> int:
+async def plan(ctx: Context, run: RunPayload) -> int:
     """Give the products of a run their times, some hundred at once."""
     async with ctx.transaction() as tx:
         row = await tx.fetchrow(
@@ -148,14 +201,14 @@ async def plan(ctx: Context, run: Run) -> int:
             at = row["now"] if row["what"] == "baseline" else moment_of(product_id, row["started_at"], settings)
             steps.append(
                 check.step(
-                    Check(product_id=product_id, run_id=run.run_id),
+                    CheckPayload(product_id=product_id, run_id=run.run_id),
                     on_failure="continue",
                     delay=max(0.0, (at - row["now"]).total_seconds()),
                     gate=gate_of(row["site_id"]),
                 )
             )
         if len(products) == _STEPS:
-            steps.append(plan.step(Run(run_id=run.run_id, after=products[-1])))
+            steps.append(plan.step(RunPayload(run_id=run.run_id, after=products[-1])))
         if steps:
             await tx.add(group(steps))
         await tx.execute(
@@ -165,7 +218,7 @@ async def plan(ctx: Context, run: Run) -> int:
 
 
 @app.handler("monitors.summary", queue=NOTIFICATION)
-async def summary(ctx: Context, run: Run) -> dict[str, Any]:
+async def summary(ctx: Context, run: RunPayload) -> RunCounts:
     """All checks of a run have ended: count them, and tell."""
     async with ctx.transaction() as tx:
         row = await tx.fetchrow("select * from leasehold_monitors.run where run_id = $1 for update", run.run_id)
@@ -175,7 +228,7 @@ async def summary(ctx: Context, run: Run) -> dict[str, Any]:
             "select result, count(*) as n from leasehold_monitors.visit where run_id = $1 group by 1 order by 1",
             run.run_id,
         )
-        counts = {"planned": row["planned"], "results": {one["result"]: one["n"] for one in results}}
+        counts: RunCounts = {"planned": row["planned"], "results": {one["result"]: one["n"] for one in results}}
         await tx.execute(
             "update leasehold_monitors.run set counts = $2, finished_at = leasehold.now() where run_id = $1",
             run.run_id, json.dumps(counts),
@@ -183,13 +236,13 @@ async def summary(ctx: Context, run: Run) -> dict[str, Any]:
         await tx.execute(
             "update leasehold_monitors.site set state = 'active' where site_id = $1 and state = 'new'", row["site_id"]
         )
-        told = counts | {"what": row["what"], "run_id": str(run.run_id)}
-        await tx.emit("monitors.run_finished", "site", str(row["site_id"]), told)
+        data = {**counts, "what": row["what"], "run_id": str(run.run_id)}
+        await tx.emit("monitors.run_finished", "site", str(row["site_id"]), data)
         return await tx.complete(counts)
 
 
 @app.handler("monitors.try", queue=CRAWL, attempts=2, timeout=30, priority=1)
-async def try_selector(ctx: Context, order: Try) -> dict[str, Any]:
+async def try_selector(ctx: Context, order: TryPayload) -> PageReading:
     """What a selector finds on the page that was kept."""
     async with ctx.transaction() as tx:
         row = await tx.fetchrow(
@@ -201,14 +254,14 @@ async def try_selector(ctx: Context, order: Try) -> dict[str, Any]:
     reading = await _kept(ctx, row, order.selector)
     if reading is None:
         raise Fail("the page that was kept is gone: check the product first")
-    return told(reading)
+    return describe(reading)
 
 
 @app.handler("monitors.reread", queue=MAINTENANCE, timeout=3600)
-async def reread(ctx: Context, site: Site) -> dict[str, Any]:
+async def reread(ctx: Context, site: SitePayload) -> Reread:
     """Read every page that was kept by the rules of today: whose offers would be others than they are."""
     same = lost = 0
-    differ: list[dict[str, Any]] = []
+    differ: list[Difference] = []
     after: UUID | None = None
     async with ctx.transaction() as tx:
         row = await tx.fetchval("select settings from leasehold_monitors.site where site_id = $1", site.site_id)
@@ -232,16 +285,16 @@ async def reread(ctx: Context, site: Site) -> dict[str, Any]:
         await ctx.progress(50, f"{same + lost + len(differ)} pages")
 
 
-def told(reading: Reading) -> dict[str, Any]:
+def describe(reading: Reading) -> PageReading:
     """A reading as people and programs see it."""
     main = reading.main
     shop = reading.shop_id
     return {
         "readable": reading.is_readable,
         "needs_script": reading.needs_script,
-        "price": store.told_price(main.price, main.currency),
+        "price": price_text(main.price, main.currency),
         "currency": main.currency,
-        "list_price": store.told_price(main.list_price, main.currency),
+        "list_price": price_text(main.list_price, main.currency),
         "availability": main.availability,
         "how": reading.facts["found"],
         "disagreements": reading.facts["disagreements"],
@@ -249,7 +302,7 @@ def told(reading: Reading) -> dict[str, Any]:
         "variants": [
             {
                 "variant": one.variant,
-                "price": store.told_price(one.price, one.currency),
+                "price": price_text(one.price, one.currency),
                 "currency": one.currency,
                 "availability": one.availability,
             }
@@ -276,13 +329,13 @@ async def _products(tx: Transaction, site_id: UUID, what: str, after: UUID | Non
     )  # fmt: skip
 
 
-async def _look(ctx: Context, url: str) -> Fetched:
+async def _fetch_page(ctx: Context, url: str) -> Fetched:
     return await ctx.fetch(url, polite=True, rules_since=await fresh_enough(ctx), agent=AGENT, max_bytes=MAX_BYTES)
 
 
-async def _tested(ctx: Context, url: str) -> dict[str, Any]:
+async def _tested(ctx: Context, url: str) -> SiteTest:
     try:
-        fetched = await _look(ctx, url)
+        fetched = await _fetch_page(ctx, url)
     except FetchDisallowed as problem:
         return {"readable": False, "warnings": [f"the site does not want it to be read: {problem.why}"]}
     except FetchError as problem:
@@ -317,7 +370,7 @@ async def _kept(ctx: Context, row: Any, selector: str | None, currency: str | No
     return with_feed(reading, feed, url=row["url"], currency=currency) if feed else reading
 
 
-def _difference(row: Any, reading: Reading) -> dict[str, Any]:
+def _difference(row: Row, reading: Reading) -> Difference:
     before = json.loads(row["facts"] or "{}").get("found", {})
     after = reading.facts["found"]
     names = sorted(name for name in {*before, *after} if before.get(name) != after.get(name))

@@ -15,7 +15,7 @@ from leasehold import AttemptTransaction, Cancel, Context, Flow, Transaction, gr
 from leasehold.errors import FetchDisallowed, FetchError
 from leasehold_packs.monitors.crawl import AGENT, MAX_BYTES, page_key
 from leasehold_packs.monitors.extract import Reading, read
-from leasehold_packs.monitors.handlers import DISCOVERY, NOTIFICATION, app, told
+from leasehold_packs.monitors.handlers import DISCOVERY, NOTIFICATION, app, describe
 from leasehold_packs.monitors.model import Search, Settings
 from leasehold_packs.monitors.store import gate_of
 from leasehold_packs.webfacts.decode import decode
@@ -30,12 +30,12 @@ _STRUCTURED = ("json-ld", "microdata")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Order:
+class SearchPayload:
     search_id: UUID
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Page:
+class PagePayload:
     """``key`` is that of its row, in hexadecimal digits: an address may carry a secret, and jobs are shown."""
 
     search_id: UUID
@@ -43,7 +43,7 @@ class Page:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Begun:
+class RunningSearch:
     """A search as its pages need it."""
 
     search_id: UUID
@@ -54,7 +54,7 @@ class Begun:
     begun_at: datetime
 
     @classmethod
-    async def load(cls, tx: Transaction, search_id: UUID) -> "Begun":
+    async def load(cls, tx: Transaction, search_id: UUID) -> "RunningSearch":
         row = await tx.fetchrow("select * from leasehold_monitors.load_search($1)", search_id)
         if row is None or row["finished_at"]:
             raise Cancel("the search is over")
@@ -89,10 +89,10 @@ def search_flow(search_id: UUID) -> Flow:
 
 
 @app.handler("monitors.discover", queue=DISCOVERY, attempts=3, timeout=600)
-async def discover(ctx: Context, order: Order) -> int:
+async def discover(ctx: Context, order: SearchPayload) -> int:
     """Where to begin: the given pages, or the site's first one, and what the sitemaps name."""
     async with ctx.transaction() as tx:
-        search = await Begun.load(tx, order.search_id)
+        search = await RunningSearch.load(tx, order.search_id)
     listed = Listed()
     if search.options.sitemaps:
         root = search.root.removesuffix("/")
@@ -107,11 +107,11 @@ async def discover(ctx: Context, order: Order) -> int:
 
 
 @app.handler("monitors.look", queue=DISCOVERY, attempts=3, timeout=120)
-async def look(ctx: Context, order: Page) -> str:
+async def look(ctx: Context, order: PagePayload) -> str:
     """Look at one page: a product is proposed, the links of anything else are followed."""
     key = bytes.fromhex(order.key)
     async with ctx.transaction() as tx:
-        search = await Begun.load(tx, order.search_id)
+        search = await RunningSearch.load(tx, order.search_id)
         url = await tx.fetchval(
             "select url from leasehold_monitors.page where search_id = $1 and key = $2", search.search_id, key
         )
@@ -136,10 +136,10 @@ async def look(ctx: Context, order: Page) -> str:
 
 
 @app.handler("monitors.gather", queue=NOTIFICATION)
-async def gather(ctx: Context, order: Order) -> dict[str, int]:
+async def gather(ctx: Context, order: SearchPayload) -> dict[str, int]:
     """The search is over: count, and tell who decides."""
     async with ctx.transaction() as tx:
-        search = await Begun.load(tx, order.search_id)
+        search = await RunningSearch.load(tx, order.search_id)
         rows = await tx.fetch(
             "select state, count(*) as n from leasehold_monitors.page where search_id = $1 group by 1", order.search_id
         )
@@ -162,23 +162,25 @@ def confidence(reading: Reading) -> float:
     price = found.get("price")
     if price is None or reading.main.price is None:
         return 0.0
-    is_told = any(found.get(name, {}).get("source") in _STRUCTURED for name in ("price", "name"))
+    is_told = any(name in found and found[name]["source"] in _STRUCTURED for name in ("price", "name"))
     is_numbered = any(name in found for name in ("sku", "gtin", "mpn"))
-    says_stock = found.get("availability", {}).get("method") not in (None, "price-shown")
+    says_stock = "availability" in found and found["availability"]["method"] != "price-shown"
     sure = 0.5 * price["confidence"] + 0.3 * is_told + 0.1 * is_numbered + 0.1 * says_stock
     return round(float(sure), 3)
 
 
-async def _propose(tx: Transaction, tenant: UUID, search: Begun, url: str, reading: Reading, sure: float) -> None:
+async def _propose(
+    tx: Transaction, tenant: UUID, search: RunningSearch, url: str, reading: Reading, sure: float
+) -> None:
     """What was decided stays decided; a product that is watched is no candidate."""
-    guess = told(reading) | {"name": reading.get("name"), "image": reading.get("image")}
+    guess = {**describe(reading), "name": reading.get("name"), "image": reading.get("image")}
     await tx.execute(
         "select leasehold_monitors.propose_candidate($1, $2, $3, $4, $5, $6)",
         tenant, search.site_id, page_key(url), plain_url(url), json.dumps(shown(guess)), sure,
     )  # fmt: skip
 
 
-async def _add_pages(tx: AttemptTransaction, search: Begun, urls: list[str], *, depth: int) -> int:
+async def _add_pages(tx: AttemptTransaction, search: RunningSearch, urls: list[str], *, depth: int) -> int:
     plain = {page_key(url): url for url in map(plain_url, urls) if url and search.covers(url)}
     if not plain:
         return 0
@@ -187,7 +189,7 @@ async def _add_pages(tx: AttemptTransaction, search: Begun, urls: list[str], *, 
         search.search_id, list(plain), list(plain.values()), depth,
     )  # fmt: skip
     gate = gate_of(search.site_id)
-    pages = [Page(search_id=search.search_id, key=page_key(row["url"]).hex()) for row in rows]
+    pages = [PagePayload(search_id=search.search_id, key=page_key(row["url"]).hex()) for row in rows]
     steps = [look.step(page, on_failure="continue", gate=gate) for page in pages]
     if steps:
         await tx.add(group(steps))

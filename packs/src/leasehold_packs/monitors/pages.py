@@ -1,7 +1,6 @@
 """What the dashboard shows of products: changes, sites in trouble, approvals, products and charts, groups, rules."""
 
 from datetime import UTC, datetime, timedelta
-from decimal import Decimal, InvalidOperation
 from typing import Any
 from uuid import UUID
 
@@ -9,20 +8,13 @@ from leasehold import web
 from leasehold.errors import BadInput, LeaseholdError
 from leasehold_packs.monitors import chart, feeds, service, site_setup
 from leasehold_packs.monitors.model import Search
+from leasehold_packs.monitors.model_results import Change, Site
 
 pages = web.pages("monitors", title="Products", templates="leasehold_packs.monitors")
 _LIMIT = 50
 _CANDIDATES = 200
 KINDS = ("price", "currency", "availability", "gone", "returned")
 STATES = ("active", "needs_attention", "gone", "paused")
-#: What a rule can be about, in words.
-CONDITIONS = {
-    "percent": "the price changes by so many percent",
-    "absolute": "the price changes by so much",
-    "target": "the price falls to this, or below",
-    "back_in_stock": "it is in stock again",
-    "new_low": "it costs less than ever before",
-}
 #: States of these things as the dashboard colours those that its own things do not have.
 COLOURS = {"new": "queued", "active": "enabled", "needs_attention": "errored", "gone": "ended", "blocked": "failed"}
 #: Settings of a site that its page changes.
@@ -42,19 +34,19 @@ async def _overview(look: web.Look, problem: LeaseholdError | None = None) -> we
         attention = await service.list_products(tx, state="needs_attention", limit=_LIMIT)
         queues = await service.list_queues(tx)
     day_ago = datetime.now(UTC) - timedelta(days=1)
-    today = [one for one in changes if one["at"] >= day_ago]
-    drops = sorted((one for one in today if (one["percent"] or 0) < 0), key=lambda one: one["percent"])[:5]
+    today = [one for one in changes if one.at >= day_ago]
+    drops = sorted((one for one in today if (one.percent or 0) < 0), key=lambda one: one.percent or 0)[:5]
     return look.show(
         "monitors.html",
         live=problem is None,
         problem=problem,
         url_given=look.said("url"),
-        changes=_told(changes[:20]),
-        drops=_told(drops),
+        changes=_with_words(changes[:20]),
+        drops=_with_words(drops),
         sites=sites,
         troubled=[one for one in sites if _trouble(one)],
         attention=attention,
-        waiting=sum(one["waiting"] for one in queues),
+        waiting=sum(one.waiting for one in queues),
         colours=COLOURS,
     )
 
@@ -64,12 +56,12 @@ async def watch(look: web.Look) -> web.Response | web.Page:
     try:
         async with look.tenant.transaction() as tx:
             product = await service.watch(tx, look.tenant.tenant_id, look.said("url")[:2000])
-            site = await service.get_site(tx, product["site_id"])
-            await tx.log("monitors.watch", str(product["product_id"]), {"url": product["url"]})
+            site = await service.get_site(tx, product.site_id)
+            await tx.log("monitors.watch", str(product.product_id), {"url": product.url})
     except BadInput as problem:
         return await _overview(look, problem)
-    await site_setup.arrange(look.tenant.client, site)
-    return look.go(look.url(f"/monitors/products/{product['product_id']}"), "It is being looked at.")
+    await site_setup.arrange(look.tenant, site)
+    return look.go(look.url(f"/monitors/products/{product.product_id}"), "It is being looked at.")
 
 
 # -- changes ------------------------------------------------------------------------------------------------------
@@ -85,11 +77,11 @@ async def changes(look: web.Look) -> web.Page:
     return look.show(
         "monitors_changes.html",
         live=before is None,
-        changes=_told(found[:_LIMIT]),
+        changes=_with_words(found[:_LIMIT]),
         kind=kind or "",
         kinds=KINDS,
         first=before is None,
-        older=f"{last['at'].isoformat()}/{last['change_id']}" if last else None,
+        older=f"{last.at.isoformat()}/{last.change_id}" if last else None,
     )
 
 
@@ -116,7 +108,7 @@ async def reject(look: web.Look) -> web.Response:
 async def _decide(look: web.Look, *, approve: bool) -> web.Response:
     """Those that were ticked; of none, none."""
     site_id = look.path_id("site_id")
-    ticked = [_id(text) for text in look.form.getlist("candidate")]
+    ticked = [id_of(text) for text in look.form.getlist("candidate")]
     async with look.tenant.transaction() as tx:
         count = await service.decide(
             tx, look.tenant.tenant_id, site_id, approve=approve, by=look.tenant.actor, candidates=ticked
@@ -173,7 +165,7 @@ async def pause_site(look: web.Look) -> web.Response:
     async with look.tenant.transaction() as tx:
         changed = await service.change_site(tx, site_id, paused=paused)
         await tx.log("monitors.pause" if paused else "monitors.resume", str(site_id))
-    await site_setup.arrange(look.tenant.client, changed)
+    await site_setup.arrange(look.tenant, changed)
     return look.go(look.url(f"/monitors/sites/{site_id}"), "It is left alone." if paused else "It is watched again.")
 
 
@@ -187,7 +179,7 @@ async def change_site(look: web.Look) -> web.Response | web.Page:
             await tx.log("monitors.settings", str(site_id), given)
     except BadInput as problem:
         return await _site(look, problem)
-    await site_setup.arrange(look.tenant.client, changed)
+    await site_setup.arrange(look.tenant, changed)
     return look.go(look.url(f"/monitors/sites/{site_id}"), "The settings are changed.")
 
 
@@ -196,10 +188,10 @@ async def confirm_remove(look: web.Look) -> web.Page:
     async with look.tenant.transaction() as tx:
         found = await service.get_site(tx, look.path_id("site_id"))
     return look.confirm(
-        f"Forget {found['url']}?",
-        words=_gone_with_it(found["products"]),
-        action=look.url(f"/monitors/sites/{found['site_id']}/remove"),
-        back=look.url(f"/monitors/sites/{found['site_id']}"),
+        f"Forget {found.url}?",
+        words=_gone_with_it(found.products),
+        action=look.url(f"/monitors/sites/{found.site_id}/remove"),
+        back=look.url(f"/monitors/sites/{found.site_id}"),
         button="Forget the site",
         danger=True,
     )
@@ -216,7 +208,7 @@ async def remove_site(look: web.Look) -> web.Response:
     async with look.tenant.transaction() as tx:
         await service.remove_site(tx, site_id)
         await tx.log("monitors.forget", str(site_id))
-    await site_setup.clear(look.tenant.client, site_id)
+    await site_setup.clear(look.tenant, site_id)
     return look.go(look.url("/monitors"), "The site is forgotten.")
 
 
@@ -226,7 +218,7 @@ async def remove_site(look: web.Look) -> web.Response:
 @pages.get("/monitors/products", "jobs:read", live=True)
 async def products(look: web.Look) -> web.Page:
     state = look.query("state") if look.query("state") in STATES else None
-    after = _id(look.query("after")) if look.query("after") else None
+    after = id_of(look.query("after")) if look.query("after") else None
     async with look.tenant.transaction() as tx:
         found = await service.list_products(
             tx, state=state, query=look.query("q")[:200] or None, tag=look.query("tag") or None, after=after,
@@ -241,7 +233,7 @@ async def products(look: web.Look) -> web.Page:
         state=state or "",
         states=STATES,
         first=after is None,
-        next_after=found[_LIMIT - 1]["product_id"] if len(found) > _LIMIT else None,
+        next_after=found[_LIMIT - 1].product_id if len(found) > _LIMIT else None,
         colours=COLOURS,
     )
 
@@ -251,7 +243,7 @@ async def product(look: web.Look) -> web.Page:
     product_id = look.path_id("product_id")
     async with look.tenant.transaction() as tx:
         found = await service.get_product(tx, product_id)
-        seen = await service.history(tx, product_id, limit=500)
+        seen = await service.list_observations(tx, product_id, limit=500)
         changes = await service.list_changes(tx, product_id=product_id, state=None, limit=_LIMIT)
     return look.show(
         "monitors_product.html",
@@ -260,7 +252,7 @@ async def product(look: web.Look) -> web.Page:
         product=found,
         seen=seen[:_LIMIT],
         chart=chart.of(seen, until=datetime.now(UTC)),
-        changes=_told(changes),
+        changes=_with_words(changes),
         colours=COLOURS,
     )
 
@@ -302,105 +294,16 @@ async def put_selector(look: web.Look) -> web.Response:
     return look.go(look.url(f"/monitors/products/{product_id}"), words)
 
 
-# -- groups and rules ---------------------------------------------------------------------------------------------
-
-
-@pages.get("/monitors/groups", "jobs:read")
-async def groups(look: web.Look) -> web.Page:
-    async with look.tenant.transaction() as tx:
-        return look.show("monitors_groups.html", groups=await service.list_groups(tx))
-
-
-@pages.get("/monitors/groups/{group_id}", "jobs:read")
-async def group(look: web.Look) -> web.Page:
-    async with look.tenant.transaction() as tx:
-        found = await service.compare_group(tx, look.path_id("group_id"))
-    return look.show("monitors_group.html", own_tenant=True, group=found, colours=COLOURS)
-
-
-@pages.get("/monitors/rules", "jobs:read")
-async def rules(look: web.Look) -> web.Page:
-    return await _rules(look)
-
-
-async def _rules(look: web.Look, problem: LeaseholdError | None = None) -> web.Page:
-    async with look.tenant.transaction() as tx:
-        found = await service.list_rules(tx)
-        sites = {one["site_id"]: one["url"] for one in await service.list_sites(tx)}
-    return look.show(
-        "monitors_rules.html",
-        rules=[one | {"words": _rule_words(one)} for one in found],
-        sites=sites,
-        conditions=CONDITIONS,
-        given={name: look.said(name) for name in _RULE},
-        problem=problem,
-    )
-
-
-@pages.post("/monitors/rules", "jobs:write")
-async def put_rule(look: web.Look) -> web.Response | web.Page:
-    given: dict[str, Any] = {name: look.said(name)[:200] or None for name in _RULE}
-    try:
-        if not given["name"]:
-            raise BadInput("a rule needs a name")
-        async with look.tenant.transaction() as tx:
-            made = await service.put_rule(
-                tx, look.tenant.tenant_id, name=given["name"], condition=given["condition"] or "",
-                value=_amount(given["value"]), currency=_currency(given["currency"]),
-                direction=given["direction"] or "both",
-                site_id=_id(given["site_id"]) if given["site_id"] else None, tag=given["tag"], brand=given["brand"],
-            )  # fmt: skip
-            await tx.log("monitors.put_rule", str(made["rule_id"]), {"name": made["name"]})
-    except LeaseholdError as problem:
-        return await _rules(look, problem)
-    return look.go(look.url("/monitors/rules"), f"From now on you are told: {made['name']}.")
-
-
-@pages.get("/monitors/rules/{rule_id}/remove", "jobs:write")
-async def confirm_remove_rule(look: web.Look) -> web.Page:
-    rule_id = look.path_id("rule_id")
-    async with look.tenant.transaction() as tx:
-        found = next((one for one in await service.list_rules(tx) if one["rule_id"] == rule_id), None)
-    if found is None:
-        raise web.Problem("not_found", "there is no such rule")
-    return look.confirm(
-        f"Remove the rule {found['name']}?",
-        words=f"It has told of {found['alerts']:,} changes so far, and tells of no more.",
-        action=look.url(f"/monitors/rules/{rule_id}/remove"),
-        back=look.url("/monitors/rules"),
-        button="Remove the rule",
-        danger=True,
-    )
-
-
-@pages.post("/monitors/rules/{rule_id}/remove", "jobs:write")
-async def remove_rule(look: web.Look) -> web.Response:
-    async with look.tenant.transaction() as tx:
-        await service.remove_rule(tx, look.path_id("rule_id"))
-        await tx.log("monitors.remove_rule", str(look.path_id("rule_id")))
-    return look.go(look.url("/monitors/rules"), "The rule is gone.")
-
-
 # -- words --------------------------------------------------------------------------------------------------------
 
-_RULE = ("name", "condition", "value", "currency", "direction", "site_id", "tag", "brand")
+
+def _with_words(changes: list[Change]) -> list[tuple[Change, str]]:
+    return [(one, feeds.sentence(one)) for one in changes]
 
 
-def _told(changes: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    return [one | {"words": feeds.sentence(one)} for one in changes]
-
-
-def _trouble(site: dict[str, Any]) -> bool:
-    warned = (site["tested"] or {}).get("warnings")
-    return bool((site["health"] or {}).get("trouble") or warned or site["state"] == "blocked")
-
-
-def _rule_words(rule: dict[str, Any]) -> str:
-    words = CONDITIONS[rule["condition"]]
-    if rule["value"] is not None:
-        amount = f"{Decimal(rule['value']).normalize():f}"
-        words += f": {amount} {rule['currency'] or '%'}"
-    return words + ("" if rule["direction"] == "both" else f", {rule['direction']} only")
+def _trouble(site: Site) -> bool:
+    is_warned = site.tested and site.tested.get("warnings")
+    return bool((site.health and site.health.get("trouble")) or is_warned)
 
 
 def _setting(type_: type, text: str) -> Any:
@@ -412,23 +315,7 @@ def _setting(type_: type, text: str) -> Any:
         raise BadInput(f"{text[:50]!r} is not a number") from None
 
 
-def _amount(text: str | None) -> Decimal | None:
-    try:
-        found = Decimal(text) if text else None
-    except InvalidOperation:
-        raise BadInput(f"{(text or '')[:50]!r} is not a number", hint="12.50") from None
-    if found is not None and (not found.is_finite() or not 0 < found < 10**12):
-        raise BadInput(f"{(text or '')[:50]!r} is no amount", hint="more than nothing, as in 12.50")
-    return found
-
-
-def _currency(text: str | None) -> str | None:
-    if text is not None and not (len(text) == 3 and text.isascii() and text.isalpha()):
-        raise BadInput(f"{text[:20]!r} is no currency", hint="three letters, as in EUR")
-    return text.upper() if text else None
-
-
-def _id(text: str) -> UUID:
+def id_of(text: str) -> UUID:
     try:
         return UUID(text)
     except ValueError:
@@ -444,4 +331,4 @@ def _place(text: str) -> tuple[datetime, UUID] | None:
         found = datetime.fromisoformat(at.replace(" ", "+"))
     except ValueError:
         raise web.Problem("not_found", "there is no such page") from None
-    return found, _id(change_id)
+    return found, id_of(change_id)

@@ -1,85 +1,39 @@
 """``/v1/monitors``."""
 
+from collections.abc import Awaitable, Callable
 from datetime import datetime
-from decimal import Decimal
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
 from fastapi import Query
-from pydantic import BaseModel, ConfigDict, Field
 
 from leasehold import web
 from leasehold.errors import BadInput
-from leasehold_packs.monitors import feeds, service, site_setup
-from leasehold_packs.monitors.model import Search, Settings
+from leasehold_packs.monitors import service, site_setup
+from leasehold_packs.monitors.model import Search
+from leasehold_packs.monitors.model_results import Day, Month, Observation
+from leasehold_packs.monitors.schemas import (
+    Decision,
+    PreviewRequest,
+    ProductChange,
+    ProductRequest,
+    SelectorRequest,
+    SelectorTest,
+    SiteChange,
+    SiteRequest,
+)
 from leasehold_packs.monitors.store import CRAWL
 
 routes = web.routes("monitors")
 READ = web.needs("jobs:read")
 WRITE = web.needs("jobs:write")
 Limit = Annotated[int, Query(ge=1, le=1000)]
-Url = Annotated[str, Field(min_length=8, max_length=2000, description="A whole http or https address.")]
-Selector = Annotated[str, Field(min_length=1, max_length=500, description="A CSS selector of the price.")]
-Tags = Annotated[list[Annotated[str, Field(min_length=1, max_length=50)]], Field(max_length=20)]
-ChangeKind = Literal["price", "currency", "availability", "gone", "returned"]
 _PATIENCE_S = 10.0
-
-
-class _Body(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
-
-class PreviewRequest(_Body):
-    url: Url
-    selector: Selector | None = None
-    currency: Annotated[str, Field(pattern="^[A-Z]{3}$")] | None = None
-
-
-class SiteRequest(_Body):
-    url: Url
-    settings: Settings = Field(default_factory=Settings)
-
-
-class SiteChange(_Body):
-    settings: dict[str, Any] | None = Field(None, description="Only what is to be other than it is.")
-    paused: bool | None = None
-
-
-class Decision(_Body):
-    candidates: Annotated[list[UUID], Field(max_length=5000)] | None = Field(None, description="All, if left out.")
-    least_confidence: float = Field(0.0, ge=0, le=1)
-    tags: Tags = Field(default_factory=list)
-
-
-class ProductRequest(_Body):
-    url: Url
-    tags: Tags = Field(default_factory=list)
-    selector: Selector | None = None
-
-
-class ProductChange(_Body):
-    tags: Tags | None = None
-    paused: bool | None = None
-
-
-class SelectorRequest(_Body):
-    selector: Selector | None = Field(description="Null lets the page be read as if nobody had said anything.")
-
-
-class SelectorTest(_Body):
-    selector: Selector
-
-
-class RuleRequest(_Body):
-    name: str = Field(min_length=1, max_length=200)
-    condition: Literal["percent", "absolute", "target", "back_in_stock", "new_low", "undercut"]
-    value: Annotated[Decimal, Field(gt=0, max_digits=18, decimal_places=6)] | None = None
-    currency: Annotated[str, Field(pattern="^[A-Z]{3}$")] | None = None
-    direction: Literal["both", "down", "up"] = "both"
-    site_id: UUID | None = None
-    product_id: UUID | None = None
-    tag: Annotated[str, Field(max_length=50)] | None = None
-    brand: Annotated[str, Field(max_length=200)] | None = None
+_HISTORY: dict[str, Callable[..., Awaitable[list[Observation] | list[Day] | list[Month]]]] = {
+    "raw": service.list_observations,
+    "day": service.list_days,
+    "month": service.list_months,
+}
 
 
 @routes.post(
@@ -107,9 +61,9 @@ async def preview(tenant: web.Tenant, body: PreviewRequest) -> web.Response:
 async def put_site(tenant: web.Tenant, body: SiteRequest) -> web.Response:
     async with tenant.transaction() as tx:
         site = await service.put_site(tx, tenant.tenant_id, body.url, body.settings)
-        await tx.log("monitors.put_site", str(site["site_id"]), {"url": site["url"]})
-    await site_setup.arrange(tenant.client, site)
-    return web.answer(site, status=201, headers={"Location": f"/v1/monitors/sites/{site['site_id']}"})
+        await tx.log("monitors.put_site", str(site.site_id), {"url": site.url})
+    await site_setup.arrange(tenant, site)
+    return web.answer(site, status=201, headers={"Location": f"/v1/monitors/sites/{site.site_id}"})
 
 
 @routes.get(
@@ -138,7 +92,7 @@ async def change_site(tenant: web.Tenant, site_id: UUID, body: SiteChange) -> we
         if body.settings is not None:
             await tx.log("monitors.settings", str(site_id), body.settings)
         await _log_pause(tx, site_id, body.paused)
-    await site_setup.arrange(tenant.client, changed)
+    await site_setup.arrange(tenant, changed)
     return web.answer(changed)
 
 
@@ -153,7 +107,7 @@ async def remove_site(tenant: web.Tenant, site_id: UUID) -> web.Response:
     async with tenant.transaction() as tx:
         await service.remove_site(tx, site_id)
         await tx.log("monitors.forget", str(site_id))
-    await site_setup.clear(tenant.client, site_id)
+    await site_setup.clear(tenant, site_id)
     return web.Response(status_code=204)
 
 
@@ -280,10 +234,10 @@ async def decide(
 async def watch(tenant: web.Tenant, body: ProductRequest) -> web.Response:
     async with tenant.transaction() as tx:
         product = await service.watch(tx, tenant.tenant_id, body.url, tags=body.tags, selector=body.selector)
-        found = await service.get_site(tx, product["site_id"])
-        await tx.log("monitors.watch", str(product["product_id"]), {"url": product["url"]})
-    await site_setup.arrange(tenant.client, found)
-    return web.answer(product, status=201, headers={"Location": f"/v1/monitors/products/{product['product_id']}"})
+        found = await service.get_site(tx, product.site_id)
+        await tx.log("monitors.watch", str(product.product_id), {"url": product.url})
+    await site_setup.arrange(tenant, found)
+    return web.answer(product, status=201, headers={"Location": f"/v1/monitors/products/{product.product_id}"})
 
 
 @routes.get("/v1/monitors/products", operation_id="monitors.products", summary="Products by id", openapi_extra=READ)
@@ -303,7 +257,7 @@ async def products(
             tx, site_id=site, state=state, brand=brand, tag=tag, query=q, changed_since=changed_since, after=after,
             limit=limit,
         )  # fmt: skip
-    return web.answer({"data": found, "next": found[-1]["product_id"] if len(found) == limit else None})
+    return web.answer({"data": found, "next": found[-1].product_id if len(found) == limit else None})
 
 
 @routes.get(
@@ -392,116 +346,9 @@ async def history(
     limit: Limit = 1000,
 ) -> web.Response:
     async with tenant.transaction() as tx:
-        found = await service.history(
-            tx, product_id, granularity=granularity, variant=variant, since=since, until=until, limit=limit
-        )
+        listing = _HISTORY[granularity]
+        found = await listing(tx, product_id, variant=variant, since=since, until=until, limit=limit)
     return web.answer({"data": found})
-
-
-# -- changes, rules, groups -------------------------------------------------------------------------------------
-
-
-@routes.get(
-    "/v1/monitors/changes", operation_id="monitors.changes", summary="The newest changes first", openapi_extra=READ
-)
-async def changes(
-    tenant: web.Tenant,
-    since: datetime | None = None,
-    kind: ChangeKind | None = None,
-    site: UUID | None = None,
-    product: UUID | None = None,
-    state: Literal["pending", "confirmed", "dismissed"] = "confirmed",
-    cursor: Annotated[str | None, Query(max_length=100)] = None,
-    limit: Limit = 100,
-) -> web.Response:
-    async with tenant.transaction() as tx:
-        found = await service.list_changes(
-            tx, state=state, kind=kind, site_id=site, product_id=product, since=since, before=_place(cursor),
-            limit=limit,
-        )  # fmt: skip
-    last = f"{found[-1]['at'].isoformat()}/{found[-1]['change_id']}" if len(found) == limit else None
-    return web.answer({"data": found, "next": last})
-
-
-@routes.get(
-    "/v1/monitors/changes.{form}",
-    operation_id="monitors.feed",
-    summary="The newest changes that were told as an Atom feed, a JSON feed or a table",
-    openapi_extra=READ,
-)
-async def feed(
-    request: web.Request,
-    tenant: web.Tenant,
-    form: Literal["atom", "json", "csv"],
-    kind: ChangeKind | None = None,
-    site: UUID | None = None,
-    limit: Limit = 100,
-) -> web.Response:
-    async with tenant.transaction() as tx:
-        found = await service.list_changes(tx, kind=kind, site_id=site, told=True, limit=limit)
-    address = str(request.url)
-    match form:
-        case "atom":
-            return web.Response(feeds.as_atom(found, address=address), media_type="application/atom+xml")
-        case "csv":
-            return web.Response(feeds.as_csv(found), media_type="text/csv")
-    return web.answer(feeds.as_json_feed(found, address=address))
-
-
-@routes.post(
-    "/v1/monitors/rules",
-    operation_id="monitors.put_rule",
-    summary="Tell when a change is like this",
-    status_code=201,
-    openapi_extra=WRITE,
-)
-async def put_rule(tenant: web.Tenant, body: RuleRequest) -> web.Response:
-    async with tenant.transaction() as tx:
-        made = await service.put_rule(tx, tenant.tenant_id, **body.model_dump())
-        await tx.log("monitors.put_rule", str(made["rule_id"]), {"name": made["name"]})
-        return web.answer(made, status=201)
-
-
-@routes.get("/v1/monitors/rules", operation_id="monitors.rules", summary="All rules", openapi_extra=READ)
-async def rules(tenant: web.Tenant) -> web.Response:
-    async with tenant.transaction() as tx:
-        return web.answer({"data": await service.list_rules(tx)})
-
-
-@routes.delete(
-    "/v1/monitors/rules/{rule_id}",
-    operation_id="monitors.remove_rule",
-    summary="Remove a rule",
-    status_code=204,
-    openapi_extra=WRITE,
-)
-async def remove_rule(tenant: web.Tenant, rule_id: UUID) -> web.Response:
-    async with tenant.transaction() as tx:
-        await service.remove_rule(tx, rule_id)
-        await tx.log("monitors.remove_rule", str(rule_id))
-    return web.Response(status_code=204)
-
-
-@routes.get(
-    "/v1/monitors/groups",
-    operation_id="monitors.groups",
-    summary="Things that are sold at more than one place",
-    openapi_extra=READ,
-)
-async def groups(tenant: web.Tenant, limit: Limit = 100) -> web.Response:
-    async with tenant.transaction() as tx:
-        return web.answer({"data": await service.list_groups(tx, limit=limit)})
-
-
-@routes.get(
-    "/v1/monitors/groups/{group_id}/compare",
-    operation_id="monitors.compare",
-    summary="One thing at all its places, the cheapest first",
-    openapi_extra=READ,
-)
-async def compare(tenant: web.Tenant, group_id: UUID) -> web.Response:
-    async with tenant.transaction() as tx:
-        return web.answer(await service.compare_group(tx, group_id))
 
 
 async def _result(tenant: Any, job_id: UUID) -> web.Response:
@@ -517,13 +364,3 @@ async def _result(tenant: Any, job_id: UUID) -> web.Response:
 
 def _accepted(job_id: UUID) -> web.Answer:
     return web.Answer(status=202, value={"job_id": job_id}, headers={"Location": f"/v1/jobs/{job_id}"})
-
-
-def _place(cursor: str | None) -> tuple[datetime, UUID] | None:
-    if cursor is None:
-        return None
-    at, _, change_id = cursor.partition("/")
-    try:
-        return datetime.fromisoformat(at), UUID(change_id)
-    except ValueError:
-        raise BadInput("this is no cursor", hint="use next of the page before, as it was") from None

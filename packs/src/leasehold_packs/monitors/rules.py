@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
 from uuid import UUID
 
+from leasehold_packs.monitors.changes import ChangedValue
 from leasehold_packs.webfacts.availability import Availability
 
 _SOLD = (Availability.IN_STOCK, Availability.LOW)
@@ -20,7 +20,7 @@ class Rule:
     direction: str
 
 
-def fires(rule: Rule, kind: str, before: dict[str, Any], after: dict[str, Any], *, low: Decimal | None) -> bool:
+def fires(rule: Rule, kind: str, before: ChangedValue, after: ChangedValue, *, low: Decimal | None) -> bool:
     """``low`` is the lowest price that the offer had before, in the same currency."""
     if rule.condition == "back_in_stock":
         return kind == "availability" and after["availability"] in _SOLD and before["availability"] not in _SOLD

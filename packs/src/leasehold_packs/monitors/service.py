@@ -1,32 +1,43 @@
 """What people ask of monitors, for the routes, the pages and the commands alike: one transaction each."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import asdict
 from datetime import datetime
-from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlsplit
 from uuid import UUID
 
+from leasehold import Transaction
 from leasehold.errors import BadInput, Conflict, NotFound
 from leasehold_packs.monitors.crawl import page_key
 from leasehold_packs.monitors.handlers import MAINTENANCE
 from leasehold_packs.monitors.handlers_discovery import search_flow
 from leasehold_packs.monitors.model import Search, Settings
-from leasehold_packs.monitors.store import CRAWL, gate_of, told_price
-from leasehold_packs.webfacts.redacted import shown
+from leasehold_packs.monitors.model_results import (
+    ApprovalQueue,
+    Candidate,
+    Change,
+    Day,
+    LastCheck,
+    Month,
+    Observation,
+    PendingChange,
+    Product,
+    ProductDetail,
+    ProductSearch,
+    Run,
+    Site,
+    Variant,
+)
+from leasehold_packs.monitors.rows import Row, columns_of, standing_of, value_of
+from leasehold_packs.monitors.store import CRAWL, gate_of
 from leasehold_packs.webfacts.url_key import url_key
-
-if TYPE_CHECKING:
-    from leasehold.web import Transaction
-
-_CONDITIONS = ("percent", "absolute", "target", "back_in_stock", "new_low", "undercut")
-
 
 # -- sites ------------------------------------------------------------------------------------------------------
 
 
-async def put_site(tx: "Transaction", tenant: UUID, url: str, settings: Settings) -> dict[str, Any]:
+async def put_site(tx: Transaction, tenant: UUID, url: str, settings: Settings) -> Site:
     """Register a site, or give the one that is there new settings; a new one is read for a test."""
     root = _root(url)
     row = await tx.fetchrow(
@@ -39,27 +50,27 @@ async def put_site(tx: "Transaction", tenant: UUID, url: str, settings: Settings
     return await get_site(tx, site_id)
 
 
-async def get_site(tx: "Transaction", site_id: UUID) -> dict[str, Any]:
+async def get_site(tx: Transaction, site_id: UUID) -> Site:
     row = await tx.fetchrow("select * from leasehold_monitors.list_sites($1)", site_id)
     if row is None:
         raise NotFound(f"there is no site {site_id}", hint="leasehold monitors sites")
-    return _plain(row, "settings", "tested", "health")
+    return _site(row)
 
 
-async def list_sites(tx: "Transaction") -> list[dict[str, Any]]:
+async def list_sites(tx: Transaction) -> list[Site]:
     rows = await tx.fetch("select * from leasehold_monitors.list_sites()")
-    return [_plain(row, "settings", "tested", "health") for row in rows]
+    return [_site(row) for row in rows]
 
 
 async def change_site(
-    tx: "Transaction", site_id: UUID, *, settings: dict[str, Any] | None = None, paused: bool | None = None
-) -> dict[str, Any]:
+    tx: Transaction, site_id: UUID, *, settings: Mapping[str, Any] | None = None, paused: bool | None = None
+) -> Site:
     site = await get_site(tx, site_id)
     try:
-        whole = Settings(**site["settings"] | (settings or {}))
+        whole = Settings(**asdict(site.settings) | dict(settings or {}))
     except ValueError as problem:
         raise BadInput(f"these settings do not fit: {problem}") from None
-    state = site["state"] if paused is None else "paused" if paused else "active"
+    state = site.state if paused is None else "paused" if paused else "active"
     await tx.execute(
         "update leasehold_monitors.site set settings = $2, state = $3 where site_id = $1",
         site_id, json.dumps(asdict(whole)), state,
@@ -67,53 +78,53 @@ async def change_site(
     return await get_site(tx, site_id)
 
 
-async def remove_site(tx: "Transaction", site_id: UUID) -> None:
+async def remove_site(tx: Transaction, site_id: UUID) -> None:
     """The site and all that is known of its products, but for the statistics of days and months."""
     if not await tx.fetchval("delete from leasehold_monitors.site where site_id = $1 returning true", site_id):
         raise NotFound(f"there is no site {site_id}")
 
 
-async def crawl(tx: "Transaction", site_id: UUID, *, what: str = "crawl") -> UUID:
+async def crawl(tx: Transaction, site_id: UUID, *, what: str = "crawl") -> UUID:
     """Check all products of a site now, within its spread; the job that begins."""
     site = await get_site(tx, site_id)
-    if site["state"] == "paused":
+    if site.state == "paused":
         raise Conflict(f"site {site_id} is paused", hint="set paused to false first")
     asked = await tx.enqueue("monitors.crawl", {"site_id": str(site_id), "what": what}, queue=CRAWL)
     return asked.job_id
 
 
-async def reread(tx: "Transaction", site_id: UUID) -> UUID:
+async def reread(tx: Transaction, site_id: UUID) -> UUID:
     """Read what was kept by the rules of today; the job whose result says who would change."""
     await get_site(tx, site_id)
     return (await tx.enqueue("monitors.reread", {"site_id": str(site_id)}, queue=MAINTENANCE)).job_id
 
 
-async def list_runs(tx: "Transaction", site_id: UUID, *, limit: int = 50) -> list[dict[str, Any]]:
+async def list_runs(tx: Transaction, site_id: UUID, *, limit: int = 50) -> list[Run]:
     rows = await tx.fetch(
         "select run_id, what, flow_id, planned, counts, started_at, finished_at from leasehold_monitors.run"
         " where site_id = $1 order by started_at desc limit $2",
         site_id, limit,
     )  # fmt: skip
-    return [_plain(row, "counts") for row in rows]
+    return [value_of(Run, row, "counts") for row in rows]
 
 
 # -- products ---------------------------------------------------------------------------------------------------
 
 
 async def watch(
-    tx: "Transaction", tenant: UUID, url: str, *, tags: list[str] | None = None, selector: str | None = None
-) -> dict[str, Any]:
+    tx: Transaction, tenant: UUID, url: str, *, tags: list[str] | None = None, selector: str | None = None
+) -> ProductDetail:
     """Watch a product from now on; its site is registered if it is new. The first check is asked for at once."""
     site_id = await tx.fetchval("select site_id from leasehold_monitors.site where key = $1", page_key(_root(url)))
     if site_id is None:
-        site_id = (await put_site(tx, tenant, url, Settings()))["site_id"]
+        site_id = (await put_site(tx, tenant, url, Settings())).site_id
     product_id = await add_product(tx, tenant, site_id, url, tags=tags or [], selector=selector)
     await check(tx, product_id)
     return await get_product(tx, product_id)
 
 
 async def add_product(
-    tx: "Transaction", tenant: UUID, site_id: UUID, url: str, *, tags: list[str], selector: str | None = None
+    tx: Transaction, tenant: UUID, site_id: UUID, url: str, *, tags: list[str], selector: str | None = None
 ) -> UUID:
     product_id: UUID = await tx.fetchval(
         "select leasehold_monitors.add_product($1, $2, $3, $4, $5, $6)",
@@ -122,7 +133,7 @@ async def add_product(
     return product_id
 
 
-async def check(tx: "Transaction", product_id: UUID) -> UUID:
+async def check(tx: Transaction, product_id: UUID) -> UUID:
     """Look at a product now; the job."""
     site_id = await tx.fetchval("select site_id from leasehold_monitors.product where product_id = $1", product_id)
     if site_id is None:
@@ -131,7 +142,7 @@ async def check(tx: "Transaction", product_id: UUID) -> UUID:
     return (await tx.enqueue("monitors.check", order, queue=CRAWL, gate=gate_of(site_id))).job_id
 
 
-async def get_product(tx: "Transaction", product_id: UUID) -> dict[str, Any]:
+async def get_product(tx: Transaction, product_id: UUID) -> ProductDetail:
     """All that is known, with its variants and how the newest page was read."""
     row = await tx.fetchrow(
         "select o.*, p.facts from leasehold_monitors.products_with_offers() o"
@@ -149,20 +160,21 @@ async def get_product(tx: "Transaction", product_id: UUID) -> dict[str, Any]:
         " where product_id = $1 and state = 'pending' order by at",
         product_id,
     )
-    seen = await tx.fetchrow(
+    newest = await tx.fetchrow(
         "select at, result, status, problem from leasehold_monitors.visit"
         " where site_id = $1 and product_id = $2 and result <> 'late' order by at desc limit 1",
         row["site_id"], product_id,
     )  # fmt: skip
-    return _standing(_plain(row, "facts")) | {
-        "last_check": _masked(dict(seen)) if seen else None,
-        "variants": [_priced(dict(one)) for one in variants],
-        "waiting": [_plain(one, "before", "after") for one in waiting],
-    }
+    return ProductDetail(
+        **standing_of(row, "facts"),
+        last_check=value_of(LastCheck, newest) if newest else None,
+        variants=[value_of(Variant, one) for one in variants],
+        waiting=[value_of(PendingChange, one, "before", "after") for one in waiting],
+    )
 
 
 async def list_products(
-    tx: "Transaction",
+    tx: Transaction,
     *,
     site_id: UUID | None = None,
     state: str | None = None,
@@ -172,24 +184,24 @@ async def list_products(
     changed_since: datetime | None = None,
     after: UUID | None = None,
     limit: int = 100,
-) -> list[dict[str, Any]]:
+) -> list[Product]:
     """By id; ``after`` is the last one of the page before."""
     rows = await tx.fetch(
         "select * from leasehold_monitors.list_products($1, $2, $3, $4, $5, $6, $7, $8)",
         site_id, state, brand, tag, query, changed_since, after, limit,
     )  # fmt: skip
-    return [_standing(dict(row)) for row in rows]
+    return [Product(**standing_of(row)) for row in rows]
 
 
 async def change_product(
-    tx: "Transaction",
+    tx: Transaction,
     product_id: UUID,
     *,
     paused: bool | None = None,
     tags: list[str] | None = None,
     selector: str | None = None,
     forget_selector: bool = False,
-) -> dict[str, Any]:
+) -> ProductDetail:
     """A new selector makes the next check read the page again, even if it is the same."""
     found = await tx.fetchval(
         "select leasehold_monitors.change_product($1, $2, $3, $4, $5)",
@@ -200,44 +212,74 @@ async def change_product(
     return await get_product(tx, product_id)
 
 
-async def try_selector(tx: "Transaction", product_id: UUID, selector: str) -> UUID:
+async def try_selector(tx: Transaction, product_id: UUID, selector: str) -> UUID:
     """The job whose result says what the selector finds on the page that was kept."""
     await get_product(tx, product_id)
     order = {"product_id": str(product_id), "selector": selector}
     return (await tx.enqueue("monitors.try", order, queue=CRAWL)).job_id
 
 
-async def history(
-    tx: "Transaction",
+async def list_observations(
+    tx: Transaction,
     product_id: UUID,
     *,
-    granularity: str = "raw",
     variant: str = "",
     since: datetime | None = None,
     until: datetime | None = None,
     limit: int = 1000,
-) -> list[dict[str, Any]]:
-    """The newest first: what was seen when it changed, or one row for each day or month."""
-    offer_id = await tx.fetchval(
+) -> list[Observation]:
+    """What an offer was, the newest first."""
+    offer_id = await _offer(tx, product_id, variant)
+    rows = await tx.fetch(
+        "select * from leasehold_monitors.list_observations($1, $2, $3, $4)", offer_id, since, until, limit
+    )
+    return [value_of(Observation, row) for row in rows]
+
+
+async def list_days(
+    tx: Transaction,
+    product_id: UUID,
+    *,
+    variant: str = "",
+    since: datetime | None = None,
+    until: datetime | None = None,
+    limit: int = 1000,
+) -> list[Day]:
+    """What an offer cost each day, the newest first."""
+    offer_id = await _offer(tx, product_id, variant)
+    rows = await tx.fetch("select * from leasehold_monitors.list_days($1, $2, $3, $4)", offer_id, since, until, limit)
+    return [value_of(Day, row) for row in rows]
+
+
+async def list_months(
+    tx: Transaction,
+    product_id: UUID,
+    *,
+    variant: str = "",
+    since: datetime | None = None,
+    until: datetime | None = None,
+    limit: int = 1000,
+) -> list[Month]:
+    """What an offer cost each month, the newest first."""
+    offer_id = await _offer(tx, product_id, variant)
+    rows = await tx.fetch("select * from leasehold_monitors.list_months($1, $2, $3, $4)", offer_id, since, until, limit)
+    return [value_of(Month, row) for row in rows]
+
+
+async def _offer(tx: Transaction, product_id: UUID, variant: str) -> UUID | None:
+    """None, of which there is no history, if the product has no such variant."""
+    offer_id: UUID | None = await tx.fetchval(
         "select offer_id from leasehold_monitors.offer where product_id = $1 and variant = $2", product_id, variant
     )
     if offer_id is None:
         await get_product(tx, product_id)
-        return []
-    if granularity == "raw":
-        statement = "select * from leasehold_monitors.list_observations($1, $2, $3, $4)"
-    elif granularity == "day":
-        statement = "select * from leasehold_monitors.list_days($1, $2, $3, $4)"
-    else:
-        statement = "select * from leasehold_monitors.list_months($1, $2, $3, $4)"
-    rows = await tx.fetch(statement, offer_id, since, until, limit)
-    return [_priced(dict(row)) for row in rows]
+    return offer_id
 
 
 # -- finding products -------------------------------------------------------------------------------------------
 
 
-async def search(tx: "Transaction", tenant: UUID, site_id: UUID, options: Search) -> UUID:
+async def search(tx: Transaction, tenant: UUID, site_id: UUID, options: Search) -> UUID:
     """Look for products at a site; what is found waits for approval."""
     await get_site(tx, site_id)
     search_id: UUID = await tx.fetchval(
@@ -249,31 +291,31 @@ async def search(tx: "Transaction", tenant: UUID, site_id: UUID, options: Search
     return search_id
 
 
-async def list_searches(tx: "Transaction", site_id: UUID, *, limit: int = 50) -> list[dict[str, Any]]:
+async def list_searches(tx: Transaction, site_id: UUID, *, limit: int = 50) -> list[ProductSearch]:
     rows = await tx.fetch(
         "select search_id, options, flow_id, counts, created_at, finished_at from leasehold_monitors.search"
         " where site_id = $1 order by created_at desc limit $2",
         site_id, limit,
     )  # fmt: skip
-    return [_plain(row, "options", "counts") for row in rows]
+    return [value_of(ProductSearch, row, "options", "counts") for row in rows]
 
 
 async def list_candidates(
-    tx: "Transaction", site_id: UUID, *, state: str = "proposed", limit: int = 500
-) -> list[dict[str, Any]]:
+    tx: Transaction, site_id: UUID, *, state: str = "proposed", limit: int = 500
+) -> list[Candidate]:
     """The surest first."""
     rows = await tx.fetch("select * from leasehold_monitors.list_candidates($1, $2, $3)", site_id, state, limit)
-    return [_plain(row, "guess") for row in rows]
+    return [value_of(Candidate, row, "guess") for row in rows]
 
 
-async def list_queues(tx: "Transaction") -> list[dict[str, Any]]:
+async def list_queues(tx: Transaction) -> list[ApprovalQueue]:
     """The sites with candidates that wait for approval, the most first."""
     rows = await tx.fetch("select * from leasehold_monitors.list_approval_queues()")
-    return [_masked(dict(row)) for row in rows]
+    return [value_of(ApprovalQueue, row) for row in rows]
 
 
 async def decide(
-    tx: "Transaction",
+    tx: Transaction,
     tenant: UUID,
     site_id: UUID,
     *,
@@ -296,11 +338,11 @@ async def decide(
     return len(rows)
 
 
-# -- changes and rules ------------------------------------------------------------------------------------------
+# -- changes ---------------------------------------------------------------------------------------------------
 
 
 async def list_changes(
-    tx: "Transaction",
+    tx: Transaction,
     *,
     state: str | None = "confirmed",
     kind: str | None = None,
@@ -310,80 +352,13 @@ async def list_changes(
     told: bool | None = None,
     before: tuple[datetime, UUID] | None = None,
     limit: int = 100,
-) -> list[dict[str, Any]]:
+) -> list[Change]:
     """The newest first; ``before`` is the moment and id of the last one of the page before."""
     rows = await tx.fetch(
         "select * from leasehold_monitors.list_changes($1, $2, $3, $4, $5, $6, $7, $8, $9)",
         state, kind, site_id, product_id, since, told, *(before or (None, None)), limit,
     )  # fmt: skip
-    return [_plain(row, "before", "after") for row in rows]
-
-
-async def put_rule(
-    tx: "Transaction",
-    tenant: UUID,
-    *,
-    name: str,
-    condition: str,
-    value: Decimal | None = None,
-    currency: str | None = None,
-    direction: str = "both",
-    **scope: Any,
-) -> dict[str, Any]:
-    """``scope`` is one or more of site_id, product_id, tag and brand; without it the rule is for all products.
-
-    Of the condition ``undercut`` it says which products are one's own: others of their groups are told of.
-    """
-    if condition not in _CONDITIONS:
-        raise BadInput(f"there is no condition {condition!r}", hint=f"one of {', '.join(_CONDITIONS)}")
-    if (value is not None) != (condition in ("percent", "absolute", "target")):
-        raise BadInput(f"a rule of the condition {condition} has {'a value' if value is None else 'no value'}")
-    if (currency is not None) != (condition in ("absolute", "target")):
-        raise BadInput(f"a rule of the condition {condition} has {'a currency' if currency is None else 'no currency'}")
-    if condition == "undercut" and not any(scope.values()):
-        raise BadInput(
-            "a rule of the condition undercut must know what is yours", hint="give a site, a tag or a product"
-        )
-    for kind in ("site", "product"):
-        given = scope.get(f"{kind}_id")
-        if given and not await tx.fetchval(f"select true from leasehold_monitors.{kind} where {kind}_id = $1", given):
-            raise NotFound(f"there is no {kind} {given}")
-    rule_id = await tx.fetchval(
-        "select leasehold_monitors.add_rule($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
-        tenant, name, condition, value, currency, direction,
-        *(scope.get(part) for part in ("site_id", "product_id", "tag", "brand")),
-    )  # fmt: skip
-    return next(rule for rule in await list_rules(tx) if rule["rule_id"] == rule_id)
-
-
-async def list_rules(tx: "Transaction") -> list[dict[str, Any]]:
-    rows = await tx.fetch("select * from leasehold_monitors.list_rules()")
-    return [dict(row) for row in rows]
-
-
-async def remove_rule(tx: "Transaction", rule_id: UUID) -> None:
-    if not await tx.fetchval("delete from leasehold_monitors.rule where rule_id = $1 returning true", rule_id):
-        raise NotFound(f"there is no rule {rule_id}")
-
-
-# -- groups -----------------------------------------------------------------------------------------------------
-
-
-async def list_groups(tx: "Transaction", *, limit: int = 100) -> list[dict[str, Any]]:
-    """Things that more than one site sells, the most first."""
-    rows = await tx.fetch("select * from leasehold_monitors.list_groups($1)", limit)
-    return [dict(row) for row in rows]
-
-
-async def compare_group(tx: "Transaction", group_id: UUID) -> dict[str, Any]:
-    """The same thing at all its sites, cheapest first in each currency; amounts of two currencies are not compared."""
-    head = await tx.fetchrow(
-        "select group_id, match, name from leasehold_monitors.product_group where group_id = $1", group_id
-    )
-    if head is None:
-        raise NotFound(f"there is no group {group_id}")
-    rows = await tx.fetch("select * from leasehold_monitors.compare_group($1)", group_id)
-    return dict(head) | {"products": [_standing(dict(row)) for row in rows]}
+    return [value_of(Change, row, "before", "after") for row in rows]
 
 
 # -- words ------------------------------------------------------------------------------------------------------
@@ -394,39 +369,9 @@ def _root(url: str) -> str:
     return f"{parts.scheme}://{parts.netloc}/"
 
 
-#: What may name an address, and so carry a secret.
-_ADDRESSES = ("url", "image", "reason", "problem", "guess", "options", "facts")
-
-
-def _masked(row: dict[str, Any]) -> dict[str, Any]:
-    """The same without the secrets of addresses."""
-    return row | {name: shown(row[name]) for name in _ADDRESSES if name in row}
-
-
-def _plain(row: Any, *names: str) -> dict[str, Any]:
-    return _masked(dict(row) | {name: json.loads(row[name] or "null") for name in names})
-
-
-def _standing(row: dict[str, Any]) -> dict[str, Any]:
-    """With what is true now told apart from what was true when the page was read last, at ``seen_at``.
-
-    Of a page that is not there nobody knows whether it could be bought.
-    """
-    is_there = row["state"] != "gone" and row["missing_since"] is None
-    return _priced(_masked(row)) | {
-        "is_there": is_there,
-        "is_current": row["result"] == "read",
-        "availability": row["availability"] if is_there else None,
-        "last_availability": row["availability"],
-    }
-
-
-def _priced(row: dict[str, Any]) -> dict[str, Any]:
-    """Amounts as text, with the decimals of their currency."""
-    return {
-        name: told_price(value, row.get("currency")) if isinstance(value, Decimal) else value
-        for name, value in row.items()
-    }
+def _site(row: Row) -> Site:
+    columns = columns_of(row, "settings", "tested", "health")
+    return Site(**columns | {"settings": Settings(**columns["settings"])})
 
 
 def _no_product(product_id: UUID) -> NotFound:

@@ -2,19 +2,22 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import Any, TypeVar
+from typing import TypeVar
 from uuid import UUID
 
+from leasehold import Access
 from leasehold_packs.monitors import service, site_setup
 from leasehold_packs.monitors.demo.server import serving
 from leasehold_packs.monitors.demo.shop import Shop
+from leasehold_packs.monitors.feeds import words
 from leasehold_packs.monitors.model import Search, Settings
+from leasehold_packs.monitors.model_results import Run
 
 _POLL_SECONDS = 0.2
 T = TypeVar("T")
 
 
-async def run(access: Any, *, days: int, items: int, port: int, tell: Callable[[str], None]) -> None:
+async def run(access: Access, *, days: int, items: int, port: int, tell: Callable[[str], None]) -> None:
     """Watch the shop for so many days, which are as long as a crawl."""
     day = 0
     async with serving(Shop(items=items), port=port, day=lambda: day):
@@ -22,22 +25,23 @@ async def run(access: Any, *, days: int, items: int, port: int, tell: Callable[[
         tell(f"a shop at http://127.0.0.1:{port}/: {await _approve(access, site_id)} new products were found")
         for day in range(days):
             ended = await _crawl(access, site_id)
-            results = ", ".join(f"{n} {name}" for name, n in ended["counts"]["results"].items())
+            counts = ended.counts["results"] if ended.counts else {}
+            results = ", ".join(f"{n} {name}" for name, n in counts.items())
             tell(f"day {day}: {results or 'nothing to check'}")
             async with access.transaction() as tx:
-                changes = await service.list_changes(tx, site_id=site_id, since=ended["started_at"], told=True)
+                changes = await service.list_changes(tx, site_id=site_id, since=ended.started_at, told=True)
             for change in reversed(changes):
-                tell(f"  {change['name']}: {_words(change['before'])} → {_words(change['after'])}")
+                tell(f"  {change.name}: {words(change.before)} → {words(change.after)}")
 
 
-async def _site(access: Any, url: str) -> UUID:
+async def _site(access: Access, url: str) -> UUID:
     async with access.transaction() as tx:
         site = await service.put_site(tx, access.tenant_id, url, Settings(spread_minutes=0, requests_per_minute=600))
-    await site_setup.arrange(access.client, site)
-    return UUID(str(site["site_id"]))
+    await site_setup.arrange(access, site)
+    return site.site_id
 
 
-async def _approve(access: Any, site_id: UUID) -> int:
+async def _approve(access: Access, site_id: UUID) -> int:
     """Look for products, and watch whatever looks like one; how many are new."""
     async with access.transaction() as tx:
         search_id = await service.search(tx, access.tenant_id, site_id, Search())
@@ -45,24 +49,23 @@ async def _approve(access: Any, site_id: UUID) -> int:
     async def ended() -> bool:
         async with access.transaction() as tx:
             searches = await service.list_searches(tx, site_id)
-        return any(one["search_id"] == search_id and one["finished_at"] for one in searches)
+        return any(one.search_id == search_id and one.finished_at for one in searches)
 
     await _until(ended)
     async with access.transaction() as tx:
-        found: int = await service.decide(tx, access.tenant_id, site_id, approve=True, by=access.actor)
-    return found
+        return await service.decide(tx, access.tenant_id, site_id, approve=True, by=access.actor)
 
 
-async def _crawl(access: Any, site_id: UUID) -> dict[str, Any]:
+async def _crawl(access: Access, site_id: UUID) -> Run:
     """Check all products once; one that is under way already is the one."""
     async with access.transaction() as tx:
-        before = {one["run_id"] for one in await service.list_runs(tx, site_id) if one["finished_at"]}
+        before = {one.run_id for one in await service.list_runs(tx, site_id) if one.finished_at}
         await service.crawl(tx, site_id)
 
-    async def ended() -> dict[str, Any] | None:
+    async def ended() -> Run | None:
         async with access.transaction() as tx:
             runs = await service.list_runs(tx, site_id)
-        return next((one for one in runs if one["run_id"] not in before and one["finished_at"]), None)
+        return next((one for one in runs if one.run_id not in before and one.finished_at), None)
 
     return await _until(ended)
 
@@ -72,7 +75,3 @@ async def _until(look: Callable[[], Awaitable[T | None]]) -> T:
         if found := await look():
             return found
         await asyncio.sleep(_POLL_SECONDS)
-
-
-def _words(told: dict[str, Any]) -> str:
-    return " ".join(str(part).replace("_", " ") for part in told.values() if part is not None)
