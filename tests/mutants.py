@@ -27,7 +27,7 @@ SOURCES = ("src/", "packs/src/")
 SQL_SHARE = 1 / 3  # of the mutants
 #: These compare the text of the source with what is written elsewhere: they find each change.
 NOT_RUN = ("test_snapshot.py", "test_documented.py", "test_call_graph.py", "test_sql_files.py")
-MOST_FILES = 12
+MOST_FILES = 20
 
 _COMPARISONS: dict[type[ast.cmpop], str] = {
     ast.Lt: "<=", ast.LtE: "<", ast.Gt: ">=", ast.GtE: ">", ast.Eq: "!=", ast.NotEq: "==",
@@ -227,7 +227,7 @@ def _is_part(text: str, start: int) -> bool:
 
 
 def tests_of(path: str) -> list[str]:
-    """The nearest first: named as the file, in the folder of its package, or importing it."""
+    """The nearest first: named as the file, importing or naming it, with words of its name."""
     place = Path(path.partition("src/")[2])
     package = [part for part in place.parent.parts if part != "leasehold"]
     if package[:1] == ["leasehold_packs"]:
@@ -246,6 +246,7 @@ def tests_of(path: str) -> list[str]:
         if Path(test).name in NOT_RUN:
             continue
         text = (ROOT / test).read_text()
+        words = -sum(word in text for word in place.stem.split("_"))
         is_near = test.startswith(f"{folder}/") and len(package) > 0
         hits = len(re.findall(names, text))
         if is_near and Path(test).stem.startswith(f"test_{place.stem}"):
@@ -253,7 +254,7 @@ def tests_of(path: str) -> list[str]:
         elif hits:
             ranked.append((1 if is_near else 3, -hits, test))
         elif is_near or (face and test.startswith(face) and feature in text):
-            ranked.append((2 if is_sql else 4, 0, test))
+            ranked.append((2 if is_sql else 4, words, test))
     return [test for _, _, test in sorted(ranked)][:MOST_FILES]
 
 
