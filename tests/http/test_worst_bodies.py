@@ -316,3 +316,10 @@ def test_a_long_text_of_commas_is_one_value() -> None:
     refuse_many_values(b'["' + b"a, [b], {c}, \\\\" * 500_000 + b'"]')
     with pytest.raises(Problem):
         refuse_many_values(b'["' + b'a", "' * (MOST_VALUES + 1) + b'"]')
+
+
+@pytest.mark.parametrize("value", [b"1", b"[]", b"{}", b'""'])
+def test_many_values_of_each_sort_are_refused(value: bytes) -> None:
+    refuse_many_values(b"[" + value + (b"," + value) * (MOST_VALUES // 3) + b"]")
+    with pytest.raises(Problem):
+        refuse_many_values(b"[" + value + (b"," + value) * MOST_VALUES + b"]")

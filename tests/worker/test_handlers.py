@@ -195,6 +195,25 @@ async def test_a_sync_handler_runs_in_a_thread_and_has_everything_an_async_one_h
     assert (line.message, line.data) == ("the bank says yes", {"level": "info", "order": 7})
 
 
+async def test_a_sync_handler_logs_on_each_level(cell: Cell, shop: Shop) -> None:
+    app = Leasehold()
+
+    @app.handler("t.sync_log")
+    def log(ctx: SyncContext) -> None:
+        ctx.log.info("one", n=1)
+        ctx.log.warning("two", n=2)
+        ctx.log.error("three", n=3)
+
+    async with running(cell, app):
+        job = await shop.run("t.sync_log")
+    lines = [(event.message, event.data) for event in await shop.events(job.job_id, "log")]
+    assert lines == [
+        ("one", {"level": "info", "n": 1}),
+        ("two", {"level": "warning", "n": 2}),
+        ("three", {"level": "error", "n": 3}),
+    ]
+
+
 async def test_sync_handlers_run_side_by_side_and_see_context_variables(cell: Cell, shop: Shop) -> None:
     app = Leasehold()
     together = threading.Barrier(3)

@@ -152,6 +152,14 @@ async def test_a_copy_is_like_the_first_but_for_its_payload_and_key(cell: Cell, 
         await look.copy_job(api_db, cell.tenant_b, first.job_id, {})
 
 
+async def test_a_copy_has_the_gate_that_the_caller_gave_the_first(cell: Cell, api_db: Database) -> None:
+    """Its kind makes none of the payload."""
+    [first] = await jobs.enqueue(api_db, cell.tenant_a, "t.work", ["{}"], {"gate": "bank"})
+    copied = await look.copy_job(api_db, cell.tenant_a, first.job_id, {"n": 2})
+    [row] = await cell.look(f"select gate from leasehold.job where job_id = '{copied}'")
+    assert row["gate"] == "bank"
+
+
 @pytest.fixture
 async def full(cell: Cell) -> Cell:
     await fill(cell, MANY)
