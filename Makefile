@@ -45,6 +45,7 @@ check: $(VENV)/.dev
 	$(BIN)/pyright --pythonpath $(BIN)/python
 	$(BIN)/python -m tools.generate --check
 	$(BIN)/python -m tools.typescript --check
+	$(BIN)/python -m tools.reference --check
 	$(BIN)/python -m tools.check_shape
 
 removal: $(VENV)/.dev

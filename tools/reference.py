@@ -1,11 +1,12 @@
 """Write the parts of docs/reference that the code knows best: `python -m tools.reference`.
 
 Between two marks of a page, `<!-- NAME -->` and `<!-- /NAME -->`, stands what this program makes; the rest is written
-by people. `tests/test_documented.py` fails when a page is not what this program would write.
+by people. `--check` writes nothing and fails when a page is not what this program would write.
 """
 
 import ast
 import re
+import sys
 from collections.abc import Iterator
 from dataclasses import fields
 from pathlib import Path
@@ -30,9 +31,14 @@ _FUNCTION = re.compile(
 _GRANT = re.compile(r"^grant execute .* to (.*);$", re.MULTILINE)
 
 
-def main() -> None:
-    for page, text in pages().items():
-        page.write_text(text)
+def main(arguments: list[str]) -> int:
+    changed = {page: text for page, text in pages().items() if page.read_text() != text}
+    for page, text in changed.items():
+        if "--check" in arguments:
+            print(f"{page.name} is not what the code says: run `python -m tools.reference`")
+        else:
+            page.write_text(text)
+    return int("--check" in arguments and bool(changed))
 
 
 def pages() -> dict[Path, str]:
@@ -221,4 +227,4 @@ def _default(value: object) -> str:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main(sys.argv[1:]))
