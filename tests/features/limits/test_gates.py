@@ -96,6 +96,8 @@ async def test_a_job_at_a_gate_is_blocked_burns_no_attempt_and_is_explained(
     slot = grant_time(await cell.look("select started_at as at from leasehold.lease")) + timedelta(seconds=60)
     assert seen.next_at == slot
     assert reason.detail.startswith(f"waits for gate {HOST} until ")
+    said = reason.detail.partition(" until ")[2].partition(",")[0]
+    assert datetime.fromisoformat(said) == slot
     assert reason.detail.endswith(", and 1 jobs stand before it")
     assert (seen.state, seen.waiting, seen.rule, seen.shared) == ("closed", 2, HOST, False)
     await end(worker_db, grant)
