@@ -1,9 +1,8 @@
 /** What bundlers take for a browser instead of this package: it says why there is none. */
 
-throw new Error(
-  "@leasehold/sdk runs on servers only: in a web page its API key would be everybody's. " +
-    "Let your server ask for the job, get a ticket with POST /v1/tickets and hand the page the address of the stream.",
-);
+import { SERVERS_ONLY } from "./refusal.js";
+
+throw new Error(SERVERS_ONLY);
 
 // A page that imports a name which is not there would be told of the name, and not why.
 export let BadInput: never, BadSignature: never, Cancel: never, Changed: never, Client: never, Conflict: never;

@@ -16,13 +16,22 @@
  *     ├── InvalidAnswer      the server answered something that it should not
  *     └── Unreachable        the server does not answer
  */
+export interface Fault {
+  pointer: string;
+  detail: string;
+}
+
 export class LeaseholdError extends Error {
   readonly hint: string | null;
+  /** What is wrong with the request, each with the JSON pointer of the part that it is about. */
+  readonly errors: readonly Fault[];
 
-  constructor(message: string, hint: string | null = null) {
-    super(message);
+  constructor(message: string, hint: string | null = null, errors: readonly Fault[] = []) {
+    const faults = errors.map((fault) => `${fault.pointer}: ${fault.detail}`).join("; ");
+    super(faults === "" ? message : `${message}: ${faults}`);
     this.name = new.target.name;
     this.hint = hint;
+    this.errors = errors;
   }
 }
 

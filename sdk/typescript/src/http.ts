@@ -43,12 +43,13 @@ interface Problem {
   code?: string;
   detail?: string;
   hint?: string | null;
+  errors?: errors.Fault[] | null;
   retry_after?: number | null;
 }
 
 const PASSING = new Set([429, 502, 503, 504]);
 const LONGEST_PAUSE = 30;
-const ERRORS: { readonly [code: string]: new (message: string, hint?: string | null) => errors.LeaseholdError } = {
+const ERRORS: { readonly [code: string]: new (message: string, hint?: string | null, faults?: readonly errors.Fault[]) => errors.LeaseholdError } = {
   unauthenticated: errors.NotAllowed,
   forbidden: errors.NotAllowed,
   not_found: errors.NotFound,
@@ -138,7 +139,7 @@ export async function failed(response: Response): Promise<Failure> {
   const passes = PASSING.has(response.status) && code !== "quota_exceeded";
   const usual = passes || response.status >= 500 ? errors.Unreachable : errors.BadInput;
   const detail = problem.detail ?? `the server answers ${response.status}`;
-  const error = new (ERRORS[code] ?? usual)(detail, problem.hint ?? null);
+  const error = new (ERRORS[code] ?? usual)(detail, problem.hint ?? null, problem.errors ?? []);
   return { error, least: passes ? Number(problem.retry_after ?? 0) : null };
 }
 

@@ -1,11 +1,12 @@
 /** The parts that need no server. */
 
 import assert from "node:assert/strict";
+import { createRequire } from "node:module";
 import { test } from "node:test";
 
 import { BadInput, InvalidAnswer, TooLarge } from "../src/errors.js";
 import { operations, shapes } from "../src/generated.js";
-import { fill } from "../src/http.js";
+import { failed, fill } from "../src/http.js";
 import { Log } from "../src/log.js";
 import { describe, Fail, Snooze } from "../src/outcomes.js";
 import { encode } from "../src/payload.js";
@@ -14,6 +15,20 @@ import { check } from "../src/shape.js";
 import { Reader } from "../src/sse.js";
 
 const MADE = { job_id: "01890a5d-ac96-774b-bcce-b302099a8057", state: "queued", created: true };
+
+test("require() and import give the same package", async () => {
+  const required = createRequire(import.meta.url)("../src/index.js") as object;
+  assert.deepEqual(Object.keys(required).sort(), Object.keys(await import("../src/index.js")).sort());
+});
+
+test("an error passes on what the server says is wrong, and what to do", async () => {
+  const errors = [{ pointer: "/max_attempts", detail: "Input should be a valid integer", code: "int_type" }];
+  const body = { code: "invalid", detail: "the body says something that cannot be", hint: "see the document", errors };
+  const { error } = await failed(new Response(JSON.stringify(body), { status: 422 }));
+  assert.ok(error instanceof BadInput);
+  assert.deepEqual([error.hint, error.errors], ["see the document", errors]);
+  assert.equal(error.message, `${body.detail}: /max_attempts: Input should be a valid integer`);
+});
 
 test("an answer with more in it than is known is taken", () => {
   check({ ...MADE, invented_later: [1] }, shapes["JobMade"]!, "the answer");
