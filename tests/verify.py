@@ -316,6 +316,7 @@ def inspect_sdk(npm: str) -> None:
     packed = subprocess.check_output([npm, "pack", "--dry-run", "--json", "--prefix", str(SDK)], cwd=SDK, text=True)
     held = {file["path"] for file in json.loads(packed)[0]["files"]}
     wanted = {"README.md", "package.json", *(f"dist/src/{name}.js" for name in ("browser", "heart", "index"))}
+    wanted |= {"LICENSE", "dist/src/index.js.map"}
     if missing := (wanted | {"dist/src/index.d.ts"}) - held:
         raise RuntimeError(f"not in the package: {sorted(missing)}")
     if strange := [path for path in held - wanted if not path.startswith("dist/src/")]:

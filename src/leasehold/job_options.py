@@ -56,8 +56,9 @@ LONG = {option.people_name: option.name for option in OPTIONS if option.people_n
 #: What a handler may say of the jobs of its kind.
 OF_KINDS = tuple(option.name for option in OPTIONS if option.kind)
 NUMBERS = frozenset(option.name for option in OPTIONS if option.is_number)
+WHOLE = frozenset(option.name for option in OPTIONS if option.type == "whole")
 DURATIONS = frozenset(option.name for option in OPTIONS if option.type == "seconds")
-_SHORT = {long: short for short, long in LONG.items()}
+SHORT = {long: short for short, long in LONG.items()}
 
 
 def plain(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -65,8 +66,12 @@ def plain(options: Mapping[str, Any]) -> dict[str, Any]:
     if not options:
         return {}
     named = plain_options(long_names(options))
+    for name in WHOLE & named.keys():
+        if not isinstance(named[name], int | float) or isinstance(named[name], bool):
+            short = SHORT.get(name, name)
+            raise BadInput(f"{short} is a number, not {named[name]!r}", hint=f"{short}=5")
     for name in DURATIONS & named.keys():
-        named[name] = seconds_of(named[name], _SHORT.get(name, name))
+        named[name] = seconds_of(named[name], SHORT.get(name, name))
     return named
 
 

@@ -14,6 +14,9 @@ LIMIT = 16 * 1024 * 1024
 _JSON = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
 
 
+_HINT = "it is made of numbers, texts, booleans, None, lists and dicts"
+
+
 def encode(value: Any, *, what: str = "payload", in_turns: bool = False) -> str:
     """JSON text of ``value``, or BadInput that says what is wrong with it.
 
@@ -31,7 +34,7 @@ def encode(value: Any, *, what: str = "payload", in_turns: bool = False) -> str:
     except RecursionError:
         raise BadInput(f"the {what} is nested too deeply, or contains itself") from None
     except (TypeError, ValueError) as problem:
-        raise BadInput(f"the {what} is not JSON: {problem}") from None
+        raise BadInput(f"the {what} is not JSON: {problem}", hint=_HINT) from None
     if size > LIMIT:
         raise TooLarge(
             f"the {what} has {size} bytes of JSON, more than {LIMIT}", hint="store it elsewhere and send a reference"

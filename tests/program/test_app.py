@@ -25,7 +25,7 @@ def test_a_kind_with_two_handlers_is_refused_by_the_names_of_both() -> None:
 
     app = Leasehold()
     app.handler("t.work")(nothing)
-    with pytest.raises(BadInput, match=r"t\.work has two handlers: nothing and .*other"):
+    with pytest.raises(BadInput, match=r"t\.work has two handlers: tests.program.test_app.nothing and .*other"):
         app.handler("t.work")(other)
     assert app.handlers["t.work"].function is nothing
 

@@ -4,15 +4,19 @@ import asyncio
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from types import FunctionType
 from typing import Any
 
+import httpx2
 import pytest
 
 from leasehold import Context, Leasehold
+from leasehold.database.errors import from_sqlstate
 from leasehold.durations import HINT
-from leasehold.errors import LeaseholdError
+from leasehold.errors import BadInput, LeaseholdError, NotAllowed, Unreachable
 from leasehold.features.webhooks.rules import checked_url
 from leasehold.remote import Worker
+from leasehold.remote.connection import failed
 from leasehold.settings import Settings, unknown_variables
 
 Mistake = Callable[[Leasehold], object]
@@ -40,6 +44,35 @@ def sent(conn: Any) -> Mistake:
 
 def at(url: str) -> Mistake:
     return lambda app: Settings(database_url=url)
+
+
+async def ordered(ctx: Context, order: Order) -> None: ...
+async def anything(ctx: Context, value: Any) -> None: ...
+async def bare_context(ctx: Context) -> None: ...
+
+
+def asked(order: Any, *, kind: str = "shop.order", payload: Any = None, **options: Any) -> Mistake:
+    def enqueue(app: Leasehold) -> object:
+        app.handler("shop.order")(ordered)
+        app.handler("shop.anything")(anything)
+        return asyncio.run(app.enqueue(kind, order if payload is None else payload, tenant="acme", **options))
+
+    return enqueue
+
+
+def twice(functions: Callable[[], tuple[Any, Any]]) -> Mistake:
+    def register(app: Leasehold) -> object:
+        return [app.handler("shop.work")(function) for function in functions()]
+
+    return register
+
+
+def under_another_name(function: Any) -> Any:
+    """The same function of the same file, as Python makes it when its module is imported again."""
+    other = FunctionType(function.__code__, function.__globals__, function.__name__)
+    other.__module__ = "mistakes"
+    other.__annotations__ = function.__annotations__
+    return other
 
 
 def upcast(app: Leasehold) -> object:
@@ -118,7 +151,44 @@ MISTAKES: dict[str, tuple[Mistake, str, str | None]] = {
         "shop.work: retry='1' is not a duration",
         HINT,
     ),
-    "attempts as a text": (option(attempts="5"), "shop.work: max_attempts is a number, not '5'", None),
+    "attempts as a text": (option(attempts="x"), "shop.work: attempts is a number, not 'x'", "attempts=5"),
+    "attempts as a text, of a job": (
+        asked({}, attempts="x"),
+        "attempts is a number, not 'x'",
+        "attempts=5",
+    ),
+    "a kind with blanks": (lambda app: app.handler("My Job!"), "'My Job!' cannot be a kind", KIND),
+    "a job of a kind with blanks": (
+        lambda app: asyncio.run(app.enqueue("My Job!", tenant="acme")),
+        "'My Job!' cannot be a kind",
+        KIND,
+    ),
+    "two handlers of one kind": (
+        twice(lambda: (work, bare_context)),
+        "shop.work has two handlers: tests.program.test_mistakes.work and tests.program.test_mistakes.bare_context",
+        "give one of them another kind, or remove it",
+    ),
+    "a module imported under two names": (
+        twice(lambda: (work, under_another_name(work))),
+        "shop.work has two handlers: its module was imported as tests.program.test_mistakes and as mistakes",
+        "import it by one name everywhere: leasehold worker takes the name that other modules import",
+    ),
+    "a payload that does not fit": (
+        asked({"n": "many"}),
+        "the payload of shop.order does not fit: n: Input should be a valid integer, unable"
+        " to parse string as an integer",
+        "ordered takes Order",
+    ),
+    "a payload that JSON cannot hold": (
+        asked({"n": 1}, kind="shop.anything", payload={"n": object()}),
+        "the payload of shop.anything cannot be written as JSON: Unable to serialize unknown type: <class 'object'>",
+        "a payload is made of numbers, texts, lists, mappings, times, dataclasses and pydantic models",
+    ),
+    "a payload that JSON cannot hold, of a kind without a handler here": (
+        lambda app: asyncio.run(app.enqueue("shop.elsewhere", {"n": {1}}, tenant="acme")),
+        "the payload is not JSON: Object of type set is not JSON serializable",
+        "it is made of numbers, texts, booleans, None, lists and dicts",
+    ),
     "a timeout without a unit": (option(timeout="60"), NO_DURATION.format("60"), HINT),
     "a timeout in words": (option(timeout="a minute"), NO_DURATION.format("a minute"), HINT),
     "a connection that is none": (
@@ -225,3 +295,39 @@ def test_a_variable_that_is_no_setting_is_named_with_the_one_that_was_meant() ->
         "LEASEHOLD_SLOT is not a setting and has no effect: did you mean LEASEHOLD_SLOTS?",
         "LEASEHOLD_WEATHER is not a setting and has no effect",
     ]
+
+
+def test_a_full_disk_is_named_and_waited_for() -> None:
+    problem = from_sqlstate("53100", 'could not extend file "base/1/2": No space left on device', None)
+    assert isinstance(problem, Unreachable)
+    assert str(problem) == (
+        'the disk of the database server is full: could not extend file "base/1/2": No space left on device'
+    )
+    assert problem.hint == "free space there; what was accepted is kept, and workers go on when there is room"
+
+
+def test_an_enqueue_without_await_is_warned_of_by_the_name_of_the_call() -> None:
+    app = Leasehold(Settings(database_url="postgresql://u@127.0.0.1:1/d"))
+    forgotten = [app.handler("shop.work")(work).enqueue()]
+    with pytest.warns(RuntimeWarning, match="coroutine 'Leasehold.enqueue' was never awaited"):
+        forgotten.clear()
+
+
+def test_a_client_passes_on_what_the_server_says_is_wrong() -> None:
+    fault = {"pointer": "/max_attempts", "detail": "Input should be a valid integer", "code": "int_type"}
+    body = {
+        "code": "invalid",
+        "detail": "the body says something that cannot be",
+        "hint": "see /docs",
+        "errors": [fault],
+    }
+    error, again = failed(httpx2.Response(422, json=body))
+    assert (type(error), again) == (BadInput, None)
+    assert str(error) == f"{body['detail']}: /max_attempts: Input should be a valid integer"
+    assert error.hint == "see /docs"
+
+
+def test_a_wrong_key_is_named_with_a_way_out() -> None:
+    body = {"code": "unauthenticated", "detail": "the key is not valid", "hint": "leasehold keys create NAME"}
+    error, again = failed(httpx2.Response(401, json=body))
+    assert (type(error), str(error), error.hint, again) == (NotAllowed, body["detail"], body["hint"], None)

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Any
@@ -13,7 +13,7 @@ import pytest
 from leasehold import Context, Leasehold, SyncContext, Transaction, step
 from leasehold.database.database import Database, Role
 from leasehold.engine import audit, jobs
-from leasehold.errors import LeaseholdError, LeaseLost, NotFound
+from leasehold.errors import Conflict, LeaseholdError, LeaseLost, NotFound
 from leasehold.features.blobs.store import Bodies
 from leasehold.features.reports.store import list_reports
 from leasehold.job import AttemptOutcome
@@ -130,6 +130,22 @@ async def test_all_of_it_is_there_when_it_commits(cell: Cell, shop: Shop, who: s
 @pytest.mark.parametrize("who", ["route", "handler", "sync"])
 async def test_nothing_of_it_is_there_when_it_fails(cell: Cell, shop: Shop, who: str) -> None:
     assert await opened_by(cell, shop, who, fails=True) is None
+    assert not any((await what_is_there(cell)).values())
+
+
+@pytest.mark.parametrize("ending", ["committed", "rolled back"])
+async def test_a_transaction_that_has_ended_takes_nothing_more(cell: Cell, ending: str) -> None:
+    async with access_to(cell) as access:
+        with suppress(ZeroDivisionError):
+            async with access.transaction() as tx:
+                if ending == "rolled back":
+                    raise ZeroDivisionError
+        for late in (tx.enqueue("t.elsewhere"), tx.execute("select 1"), tx.log("notes.write", "17")):
+            with pytest.raises(
+                Conflict, match="the transaction has ended: nothing is written in it any more"
+            ) as refused:
+                await late
+            assert refused.value.hint == "move the call into the block of `async with … transaction()`"
     assert not any((await what_is_there(cell)).values())
 
 

@@ -8,6 +8,20 @@ from uuid import UUID
 import asyncpg
 
 from leasehold.database.database import Database, Wake
+from leasehold.errors import Conflict
+
+
+class _Ended:
+    """In place of the connection of a transaction that has ended."""
+
+    def __getattr__(self, name: str) -> Any:
+        raise Conflict(
+            "the transaction has ended: nothing is written in it any more",
+            hint="move the call into the block of `async with … transaction()`",
+        )
+
+
+_ENDED: Any = _Ended()
 
 
 class ActorTransaction(Database):
@@ -23,7 +37,11 @@ class ActorTransaction(Database):
     async def open(cls, db: Database, *, tenant: UUID | None, actor: str) -> AsyncIterator[Self]:
         """Commits at the end; an error undoes everything."""
         async with db.transaction(tenant=tenant, actor=actor) as connection:
-            yield cls(db, connection, tenant)
+            opened = cls(db, connection, tenant)
+            try:
+                yield opened
+            finally:
+                opened.connection = _ENDED  # the pool lends the connection to others now
 
     async def call(
         self,

@@ -96,7 +96,10 @@ def from_sqlstate(code: str, message: str, hint: str | None) -> LeaseholdError:
     if code.startswith(("28", "3D")):  # login, no such database
         way_out = "check LEASEHOLD_DATABASE_URL and the URLs of the roles: `leasehold config show`"
         return LoginRefused(f"the database refuses the login: {message}", hint=hint or way_out)
-    # Connection, resources, shutdown, disk; a transaction that was idle, or open, for too long.
+    if code == "53100":
+        way_out = "free space there; what was accepted is kept, and workers go on when there is room"
+        return Unreachable(f"the disk of the database server is full: {message}", hint=way_out)
+    # Connection, resources, shutdown; a transaction that was idle, or open, for too long.
     if code.startswith(("08", "53", "57P", "58")) or code in ("25P03", "25P04"):
         return Unreachable(f"the database does not answer: {message}", hint=hint or "is it running? `leasehold doctor`")
     if code == "57014":  # it took too long, or somebody ended it

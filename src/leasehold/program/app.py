@@ -37,7 +37,7 @@ from leasehold.log import emit
 from leasehold.program.batches import BatchFunction, join_batches
 from leasehold.program.client import Backend, Client
 from leasehold.program.context import Context
-from leasehold.program.handler import Function, Handler
+from leasehold.program.handler import Function, Handler, two_handlers
 from leasehold.program.kind import Kind, P, R, Register
 from leasehold.program.sync_app import SyncLeasehold
 from leasehold.settings import Settings, unknown_variables
@@ -87,8 +87,7 @@ class Leasehold:
 
         def register(function: Function) -> Kind[Any, Any]:
             if kind in self.handlers:
-                other = self.handlers[kind].function
-                raise BadInput(f"{kind} has two handlers: {other.__qualname__} and {function.__qualname__}")
+                raise two_handlers(kind, self.handlers[kind].function, function)
             self.handlers[kind] = Handler.of(kind, function, options)
             return Kind(self, self.handlers[kind])
 
@@ -160,8 +159,7 @@ class Leasehold:
         """Take the handlers, middleware, lifespans and schedules of another app in."""
         for kind, handler in other.handlers.items():
             if kind in self.handlers:
-                mine = self.handlers[kind].function
-                raise BadInput(f"{kind} has two handlers: {mine.__qualname__} and {handler.function.__qualname__}")
+                raise two_handlers(kind, self.handlers[kind].function, handler.function)
             self.handlers[kind] = handler
         self.middlewares += other.middlewares
         self.lifespans += other.lifespans
@@ -357,6 +355,7 @@ class Leasehold:
         if tracing.is_on() and (trace := tracing.traceparent()):
             given.setdefault("traceparent", trace)
         if handler is None:
+            check_kind("app.enqueue", kind)
             return [encode({} if value is None else value) for value in values], given
         if "version" in handler.options:  # the payload is made here, whatever shape the newest release gives it
             given.setdefault("version", handler.version)

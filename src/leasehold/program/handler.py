@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pydantic import PydanticUserError, TypeAdapter, ValidationError
+from pydantic_core import PydanticSerializationError
 
 from leasehold import job_options, json_codec
 from leasehold.durations import seconds_of
@@ -83,8 +84,15 @@ class Handler:
         if self._payload is None or value is None:
             return json_codec.encode({} if value is None else value)
         checked = self._checked(value)
-        quick = self._quick.text(checked) if self._quick else None
-        return quick or json_codec.encode(self._payload.serializer.to_python(checked, mode="json"))
+        if quick := self._quick.text(checked) if self._quick else None:
+            return quick
+        try:
+            return json_codec.encode(self._payload.serializer.to_python(checked, mode="json"))
+        except PydanticSerializationError as problem:
+            raise BadInput(
+                f"the payload of {self.kind} cannot be written as JSON: {problem}",
+                hint="a payload is made of numbers, texts, lists, mappings, times, dataclasses and pydantic models",
+            ) from None
 
     def encode_payloads(self, values: Sequence[Any]) -> list[str]:
         """The same for many, which takes less for each."""
@@ -100,7 +108,10 @@ class Handler:
         try:
             return self._payload.validator.validate_python(value)
         except ValidationError as problem:
-            raise BadInput(f"the payload of {self.kind} does not fit: {_faults(problem)}") from None
+            raise BadInput(
+                f"the payload of {self.kind} does not fit: {_faults(problem)}",
+                hint=f"{self.function.__qualname__} takes {_payload_type(self.kind, self.function)}",
+            ) from None
 
     async def run(
         self, ctx: Context, text: str, *, in_thread: Callable[..., Awaitable[Any]] = asyncio.to_thread
@@ -157,6 +168,29 @@ class Handler:
             raise InvalidResult(f"the result cannot be serialised: {words_of(problem)}") from None
 
 
+def two_handlers(kind: str, one: Function, other: Function) -> BadInput:
+    """The error of a kind that has two handlers; of one module that was imported twice, it names the two names."""
+    module, other_module = one.__module__, other.__module__
+    if _place(one) == _place(other) and module != other_module:
+        return BadInput(
+            f"{kind} has two handlers: its module was imported as {module} and as {other_module}",
+            hint="import it by one name everywhere: leasehold worker takes the name that other modules import",
+        )
+    names = f"{module}.{one.__qualname__} and {other_module}.{other.__qualname__}"
+    return BadInput(f"{kind} has two handlers: {names}", hint="give one of them another kind, or remove it")
+
+
+def _place(function: Function) -> tuple[str, int] | None:
+    code = getattr(inspect.unwrap(function), "__code__", None)
+    return (code.co_filename, code.co_firstlineno) if code else None
+
+
+def _payload_type(kind: str, function: Function) -> str:
+    name = list(inspect.signature(function).parameters)[1]
+    type_ = read_hints(kind, function)[name]
+    return getattr(type_, "__qualname__", None) or str(type_)
+
+
 def _faults(problem: ValidationError) -> str:
     """Each fault by the field it is in."""
     return "; ".join(f"{'.'.join(map(str, e['loc'])) or 'payload'}: {e['msg']}" for e in problem.errors())
@@ -190,7 +224,8 @@ def _job_options(kind: str, options: dict[str, Any]) -> dict[str, Any]:
     try:
         for name, value in job_options.long_names(of_jobs).items():
             if name in _NUMBERS and not _is_number(value):
-                raise BadInput(f"{name} is a number, not {value!r}")
+                short = job_options.SHORT.get(name, name)
+                raise BadInput(f"{short} is a number, not {value!r}", hint=f"{short}=5")
         found = job_options.plain(of_jobs)
     except BadInput as problem:
         raise BadInput(f"{kind}: {problem}", hint=problem.hint) from None

@@ -82,8 +82,16 @@ def failed(response: httpx2.Response) -> tuple[LeaseholdError, float | None]:
     code, detail = problem.get("code", ""), problem.get("detail") or f"the server answers {response.status_code}"
     passes = response.status_code in _PASSING and code != "quota_exceeded"
     usual = BadInput if response.status_code < 500 else Unreachable
-    error = _ERRORS.get(code, Unreachable if passes else usual)(detail, hint=problem.get("hint"))
+    error = _ERRORS.get(code, Unreachable if passes else usual)(
+        _with_faults(detail, problem.get("errors")), hint=problem.get("hint")
+    )
     return error, float(problem.get("retry_after") or 0) if passes else None
+
+
+def _with_faults(detail: str, faults: Any) -> str:
+    """What the server says is wrong, each with the JSON pointer of the part that it is about."""
+    named = [f"{one.get('pointer')}: {one.get('detail')}" for one in faults or () if isinstance(one, dict)]
+    return f"{detail}: {'; '.join(named)}" if named else detail
 
 
 def lost(problem: httpx2.TransportError) -> LeaseholdError:
