@@ -405,7 +405,7 @@ async def export(
     json: shell.Json = False,
 ) -> None:
     """Many passports as files to be checked offline: `leasehold reports download` and `link` hand them out."""
-    from leasehold_packs.passports.model import ExportOrder
+    from leasehold_packs.passports.model_jobs import ExportOrder
 
     order = ExportOrder(reader=reader, passport_id=passport, all_versions=all_versions, keep_days=days)
     files: list[dict[str, Any]] = []

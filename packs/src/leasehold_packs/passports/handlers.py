@@ -23,7 +23,7 @@ from leasehold_packs.passports.compile import Compiled, compiled
 from leasehold_packs.passports.documents import CSV, XLSX, Reading, json_facts, read_json, sheet_facts
 from leasehold_packs.passports.errors import Code, Finding, PassportError
 from leasehold_packs.passports.facts import Fact, Snapshot
-from leasehold_packs.passports.model import (
+from leasehold_packs.passports.model_jobs import (
     Complete,
     DocumentOrder,
     Done,

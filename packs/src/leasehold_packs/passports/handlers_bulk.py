@@ -19,7 +19,7 @@ from leasehold_packs.passports.facts import Fact, Snapshot
 from leasehold_packs.passports.handlers import app as steps
 from leasehold_packs.passports.handlers import ended
 from leasehold_packs.passports.handlers_export import app as files
-from leasehold_packs.passports.model import (
+from leasehold_packs.passports.model_jobs import (
     BulkDone,
     BulkOrder,
     Recompiled,

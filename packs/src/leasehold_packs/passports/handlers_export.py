@@ -15,7 +15,7 @@ from uuid import UUID
 from leasehold import AttemptTransaction, Context, Leasehold, Transaction
 from leasehold_packs.passports.bundle import Bundle
 from leasehold_packs.passports.bundle_archive import Archive, Entry
-from leasehold_packs.passports.model import Exported, ExportOrder
+from leasehold_packs.passports.model_jobs import Exported, ExportOrder
 from leasehold_packs.passports.proof import timestamp
 from leasehold_packs.passports.store import QUEUE
 from leasehold_packs.passports.store_keys import list_keys, public_key

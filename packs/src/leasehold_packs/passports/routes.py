@@ -24,7 +24,7 @@ from leasehold_packs.passports.errors import abandoned
 from leasehold_packs.passports.handlers import activate as activated
 from leasehold_packs.passports.handlers import give_up
 from leasehold_packs.passports.handlers_bulk import compiled_again, get_bulk, is_reproduced, request_bulk
-from leasehold_packs.passports.model import ExportOrder, RecompileOrder, ReplayOrder
+from leasehold_packs.passports.model_jobs import ExportOrder, RecompileOrder, ReplayOrder
 from leasehold_packs.passports.qr import symbol
 from leasehold_packs.passports.router import body_of, routes
 from leasehold_packs.passports.rules import package

@@ -8,7 +8,7 @@ from uuid import UUID
 from leasehold import Transaction
 from leasehold.errors import NotFound
 from leasehold_packs.passports import store_facts, store_keys, store_versions
-from leasehold_packs.passports.model import DocumentOrder, PassportOrder, VersionsOrder
+from leasehold_packs.passports.model_jobs import DocumentOrder, PassportOrder, VersionsOrder
 from leasehold_packs.passports.store import QUEUE, tell
 from leasehold_packs.passports.store_facts import Delivered, receive_document
 from leasehold_packs.passports.store_versions import Order, get_version, open_snapshot, request_version, seal_snapshot
