@@ -100,13 +100,13 @@ def signed(made: Compiled, reader: Reader = Reader.OWNER) -> Bundle:
     return bundle(made, proof, logged(made.receipt, canonical(proof)), reader)
 
 
-def logged(receipt: bytes, proof: bytes) -> dict[str, Any]:
+def logged(receipt: bytes, proof: bytes) -> log.LogEntry:
     """As the third of five leaves."""
     leaves = [bytes([place]) * 32 for place in range(5)]
     leaves[2] = log.leaf(receipt, proof)
     return log.entry(head_of(leaves), index=2, path=merkle.path(leaves, 2))
 
 
-def head_of(leaves: list[bytes]) -> dict[str, Any]:
+def head_of(leaves: list[bytes]) -> log.SignedHead:
     head = log.head(issuer=ISSUER, size=len(leaves), root=merkle.root(leaves), at=ISSUE.issued_at)
-    return {**head, "proof": sign(head, options(method=KEY.method, created=ISSUE.issued_at), seed=SEED)}
+    return {**head, "proof": dict(sign(head, options(method=KEY.method, created=ISSUE.issued_at), seed=SEED))}

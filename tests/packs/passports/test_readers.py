@@ -9,10 +9,10 @@ import pytest
 from fastapi.routing import APIRoute
 
 from leasehold.http.route import ANYBODY
+from leasehold_packs.passports import feature
 from leasehold_packs.passports.attributes import Reader, Tier
 from leasehold_packs.passports.demo.sample_maker import gtin as maker_gtin
 from leasehold_packs.passports.keys import keys_of
-from leasehold_packs.passports.routes import routes
 from leasehold_packs.passports.verify import verify
 from tests.packs.passports.office import Office, good
 from tests.packs.passports.test_public import bundle_in, content
@@ -89,7 +89,11 @@ def addresses(passport: str, gtin: str, serial: str) -> dict[str, list[str]]:
 
 
 def open_routes() -> set[str]:
-    found = [route for route in routes.routes if isinstance(route, APIRoute)]
+    found = [
+        route
+        for route in [route for part in feature.routes for route in feature.load(part).routes]
+        if isinstance(route, APIRoute)
+    ]
     return {route.path for route in found if route.methods == {"GET"} and ANYBODY in (route.openapi_extra or {})}
 
 

@@ -41,7 +41,7 @@ class Signed:
     log: bytes
 
 
-def bundle(compiled: Compiled, proof: dict[str, Any], log: dict[str, Any] | None, reader: Reader) -> Bundle:
+def bundle(compiled: Compiled, proof: Mapping[str, Any], log: Mapping[str, Any] | None, reader: Reader) -> Bundle:
     fields = {
         tier: [
             (each.pointer, each.value, each.salt.hex(), each.leaf.hex())

@@ -3,11 +3,32 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from leasehold_packs.passports.facts import Fact
+from typing_extensions import TypedDict
+
+from leasehold_packs.passports.facts import Fact, FactJson
 from leasehold_packs.passports.pointers import order
 
 
-def changed(before: Mapping[str, tuple[str, Any]], after: Mapping[str, tuple[str, Any]]) -> list[dict[str, Any]]:
+class TierValue(TypedDict):
+    tier: str
+    value: Any
+
+
+class FieldChange(TypedDict):
+    pointer: str
+    before: TierValue | None
+    after: TierValue | None
+
+
+class FactChange(TypedDict):
+    """A fact before and after, with where it was read; null where there is none."""
+
+    pointer: str
+    before: FactJson | None
+    after: FactJson | None
+
+
+def changed(before: Mapping[str, tuple[str, Any]], after: Mapping[str, tuple[str, Any]]) -> list[FieldChange]:
     """A line for each pointer whose tier or value differs; null where there is no such field."""
     pointers = sorted({*before, *after}, key=order)
     return [
@@ -17,7 +38,7 @@ def changed(before: Mapping[str, tuple[str, Any]], after: Mapping[str, tuple[str
     ]
 
 
-def facts_changed(before: Iterable[Fact], after: Iterable[Fact]) -> list[dict[str, Any]]:
+def facts_changed(before: Iterable[Fact], after: Iterable[Fact]) -> list[FactChange]:
     """A line for each pointer whose value or unit differs; null where there is no such fact.
 
     The same value from another document is no change: both sources are told where the value is another.
@@ -26,12 +47,12 @@ def facts_changed(before: Iterable[Fact], after: Iterable[Fact]) -> list[dict[st
     return [
         {"pointer": pointer, "before": old.get(pointer), "after": new.get(pointer)}
         for pointer in sorted({*old, *new}, key=order)
-        if _said(old.get(pointer)) != _said(new.get(pointer))
+        if _value(old.get(pointer)) != _value(new.get(pointer))
     ]
 
 
-def _said(fact: Mapping[str, Any] | None) -> tuple[Any, ...] | None:
-    return None if fact is None else tuple(fact[name] for name in ("type", "text", "unit"))
+def _value(fact: FactJson | None) -> tuple[str, str, str | None] | None:
+    return None if fact is None else (fact["type"], fact["text"], fact["unit"])
 
 
 def by_pointer(tiers: Mapping[str, Iterable[Any]]) -> dict[str, tuple[str, Any]]:
@@ -39,5 +60,5 @@ def by_pointer(tiers: Mapping[str, Iterable[Any]]) -> dict[str, tuple[str, Any]]
     return {field[0]: (tier, field[1]) for tier, fields in tiers.items() for field in fields}
 
 
-def _field(found: tuple[str, Any] | None) -> dict[str, Any] | None:
+def _field(found: tuple[str, Any] | None) -> TierValue | None:
     return None if found is None else {"tier": found[0], "value": found[1]}

@@ -10,15 +10,17 @@ import typer
 
 from leasehold import shell
 from leasehold_packs.passports.attributes import Category, Reader
+from leasehold_packs.passports.commands_check import File, consistent, verify
 from leasehold_packs.passports.errors import invalid
 
 if TYPE_CHECKING:
-    from leasehold_packs.passports.verify import Verdict
+    from leasehold import Access
+    from leasehold_packs.passports.facts import FactJson
+    from leasehold_packs.passports.model import Problem
 
 app = typer.Typer(help="Battery passports: documents in, signed passports out.", no_args_is_help=True)
 
 Passport = Annotated[UUID, typer.Argument(help="The id of a passport.")]
-File = Annotated[Path, typer.Argument(exists=True, dir_okay=False, readable=True)]
 Package = Annotated[UUID, typer.Option("--package", help="The id of a published rule package.")]
 _PATIENCE_SECONDS = 120.0
 _LONG_SECONDS = 3600.0
@@ -35,18 +37,18 @@ async def issuer(
 ) -> None:
     """Say who signs. Its first key is made as well, or by `prove`, when the host has to be proven first."""
     from leasehold_packs.passports import store_keys
-    from leasehold_packs.passports.service import arrange
+    from leasehold_packs.passports.service import schedule
 
     async with shell.tenant(tenant) as access:
         async with access.transaction() as tx:
-            said = {"slug": slug, "name": name, "host": host}
-            made = await store_keys.set_issuer(tx, **said, development=access.is_development)
-            if made["host_proven_at"]:
+            development = access.is_development
+            made = await store_keys.set_issuer(tx, slug=slug, name=name, host=host, development=development)
+            if made.host_proven_at:
                 await store_keys.first_key(tx, datetime.now(UTC))
-        await arrange(access.client)
-    print(made["did"])
-    if not made["host_proven_at"]:
-        shell.say(f"publish {made['challenge']} at {made['proof_url']}, then: leasehold passports prove")
+        await schedule(access.client)
+    print(made.did)
+    if not made.host_proven_at:
+        shell.say(f"publish {made.challenge} at {made.proof_url}, then: leasehold passports prove")
 
 
 @app.command()
@@ -54,11 +56,11 @@ async def issuer(
 async def prove(tenant: shell.TenantOption = None) -> None:
     """Prove that the issuer's host is yours. Its first key is made then. Needs a worker: leasehold up."""
     from leasehold_packs.passports import store_keys
-    from leasehold_packs.passports.service import ask_to_prove
+    from leasehold_packs.passports.service import request_proof
 
     async with shell.tenant(tenant) as access:
         async with access.transaction() as tx:
-            job = await ask_to_prove(tx)
+            job = await request_proof(tx)
         found = await access.client.wait(job.job_id, timeout=_PATIENCE_SECONDS)
         async with access.transaction() as tx:
             await store_keys.first_key(tx, datetime.now(UTC))
@@ -75,9 +77,9 @@ async def keys(tenant: shell.TenantOption = None, json: shell.Json = False) -> N
         rows = await store_keys.list_keys(tx)
     names = ("key_id", "not_before", "not_after", "revoked_at")
     if json:
-        shell.print_json([{name: row[name] for name in names} for row in rows])
+        shell.print_json([{name: getattr(row, name) for name in names} for row in rows])
         return
-    shell.print_table(["key", "since", "until", "revoked"], [[row[name] for name in names] for row in rows])
+    shell.print_table(["key", "since", "until", "revoked"], [[getattr(row, name) for name in names] for row in rows])
 
 
 @app.command()
@@ -99,7 +101,7 @@ async def rules(
     tenant: shell.TenantOption = None,
 ) -> None:
     """Publish a rule package; its id."""
-    from leasehold_packs.passports import store_versions
+    from leasehold_packs.passports import store_snapshots
     from leasehold_packs.passports.attributes import battery_pass_rules
     from leasehold_packs.passports.documents import read_json
     from leasehold_packs.passports.rules import package
@@ -109,9 +111,9 @@ async def rules(
     source = read_json(file.read_bytes()) if file else battery_pass_rules(battery_pass or Category.EV)
     checked = package(source)
     async with shell.tenant(tenant) as access, access.transaction() as tx:
-        made = await store_versions.add_package(tx, checked, access.actor)
-        await store_versions.set_package_state(tx, made["package_id"], "published")
-    print(made["package_id"])
+        made = await store_snapshots.add_package(tx, checked, access.actor)
+        await store_snapshots.set_package_state(tx, made.package_id, "published")
+    print(made.package_id)
 
 
 @app.command()
@@ -125,7 +127,7 @@ async def create(
     tenant: shell.TenantOption = None,
 ) -> None:
     """A passport without facts; its id."""
-    from leasehold_packs.passports.store_facts import add_passport
+    from leasehold_packs.passports.store import add_passport
 
     async with shell.tenant(tenant) as access, access.transaction() as tx:
         print(await add_passport(tx, name=name, category=category, gtin=gtin, serial=serial, model_id=model))
@@ -140,16 +142,17 @@ async def list_(
     json: shell.Json = False,
 ) -> None:
     """Passports, with the state of each and how complete it is."""
-    from leasehold_packs.passports.store_facts import list_passports
+    from leasehold_packs.passports.store import list_passports
 
     async with shell.tenant(tenant) as access, access.transaction() as tx:
-        rows = [dict(row) for row in await list_passports(tx, model_id=model, after=None, limit=limit)]
+        rows = await list_passports(tx, model_id=model, after=None, limit=limit)
     if json:
         shell.print_json(rows)
         return
     names = ("passport_id", "name", "gtin", "serial", "state", "share")
     shell.print_table(
-        ["passport", "name", "gtin", "serial", "state", "complete"], [[row[name] for name in names] for row in rows]
+        ["passport", "name", "gtin", "serial", "state", "complete"],
+        [[getattr(row, name) for name in names] for row in rows],
     )
 
 
@@ -168,7 +171,7 @@ async def upload(
 ) -> None:
     """Send a document, and wait until its facts are read. Exit 1 if some are in error."""
     from leasehold_packs.passports.documents import XLSX
-    from leasehold_packs.passports.service import arrange, send_document
+    from leasehold_packs.passports.service import schedule, send_document
     from leasehold_packs.passports.store_facts import Delivered, get_document
 
     known = XLSX if file.suffix.lower() == ".xlsx" else mimetypes.guess_type(file.name)[0]
@@ -185,19 +188,20 @@ async def upload(
             valid_until=valid_until and valid_until.replace(tzinfo=UTC),
         )
         async with access.transaction() as tx:
-            asked = await send_document(tx, passport, sent)
+            made = await send_document(tx, passport, sent)
         if sent.valid_until:
-            await arrange(access.client)
-        if asked.job_id:
-            await access.client.wait(asked.job_id, timeout=_PATIENCE_SECONDS)
+            await schedule(access.client)
+        if made.job_id:
+            await access.client.wait(made.job_id, timeout=_PATIENCE_SECONDS)
         async with access.transaction() as tx:
-            found = dict(await get_document(tx, asked.id))
+            found = await get_document(tx, made.id)
     if json:
-        shell.print_json({name: found[name] for name in ("document_version_id", "state", "sha256", "facts", "errors")})
+        names = ("document_version_id", "state", "sha256", "facts", "errors")
+        shell.print_json({name: getattr(found, name) for name in names})
     else:
-        print(found["document_version_id"])
-        shell.say(f"{found['state']}: {found['facts'] or 0} facts, {found['errors'] or 0} in error")
-    if found["errors"] or found["state"] == "unreadable":
+        print(found.document_version_id)
+        shell.say(f"{found.state}: {found.facts or 0} facts, {found.errors or 0} in error")
+    if found.errors or found.state == "unreadable":
         raise typer.Exit(1)
 
 
@@ -212,15 +216,15 @@ async def facts(
     json: shell.Json = False,
 ) -> None:
     """The facts of a passport, each with the cell or pointer that it was read from."""
-    from leasehold_packs.passports import store_facts
+    from leasehold_packs.passports import store, store_facts
 
     async with shell.tenant(tenant) as access, access.transaction() as tx:
-        await store_facts.get_passport(tx, passport)
+        await store.get_passport(tx, passport)
         rows = await store_facts.list_facts(tx, passport, state=state, after=0, limit=_MOST_FACTS)
     if json:
-        shell.print_json([dict(row) for row in rows])
+        shell.print_json(rows)
         return
-    shown = [(row["pointer"], row["text"], row["unit"], row["ref"], row["message"] or row["state"]) for row in rows]
+    shown = [(row.pointer, row.text, row.unit, row.ref, row.message or row.state) for row in rows]
     shell.print_table(["pointer", "value", "unit", "from", "state"], shown)
 
 
@@ -245,16 +249,18 @@ async def state(
 @shell.command
 async def snapshots(passport: Passport, tenant: shell.TenantOption = None, json: shell.Json = False) -> None:
     """The snapshots of a passport, newest first."""
-    from leasehold_packs.passports import store_facts, store_versions
+    from leasehold_packs.passports import store, store_snapshots
 
     async with shell.tenant(tenant) as access, access.transaction() as tx:
-        await store_facts.get_passport(tx, passport)
-        rows = [dict(row) for row in await store_versions.list_snapshots(tx, passport)]
+        await store.get_passport(tx, passport)
+        rows = await store_snapshots.list_snapshots(tx, passport)
     if json:
         shell.print_json(rows)
         return
     names = ("snapshot_id", "state", "hash", "created_at")
-    shell.print_table(["snapshot", "state", "hash", "created"], [[row[name] for name in names] for row in rows])
+    shell.print_table(
+        ["snapshot", "state", "hash", "created"], [[getattr(row, name) for name in names] for row in rows]
+    )
 
 
 @app.command()
@@ -266,15 +272,15 @@ async def compare(
     json: shell.Json = False,
 ) -> None:
     """What differs between two snapshots. Exit 1 if anything does."""
-    from leasehold_packs.passports import store_versions
+    from leasehold_packs.passports import store_snapshots
     from leasehold_packs.passports.changes import facts_changed
 
     async with shell.tenant(tenant) as access, access.transaction() as tx:
-        found = facts_changed(*await store_versions.two_snapshots(tx, before, after))
+        found = facts_changed(*await store_snapshots.two_snapshots(tx, before, after))
     if json:
         shell.print_json(found)
     else:
-        rows = [(each["pointer"], _said(each["before"]), _said(each["after"])) for each in found]
+        rows = [(each["pointer"], _fact(each["before"]), _fact(each["after"])) for each in found]
         shell.print_table(["pointer", "before", "after"], rows)
     if found:
         raise typer.Exit(1)
@@ -300,21 +306,21 @@ async def bulk(
     tenant: shell.TenantOption = None,
 ) -> None:
     """A passport for each line of a sheet, and wait until all are active. Exit 1 if some could not be made."""
-    from leasehold_packs.passports.documents import CSV, XLSX, read_json
-    from leasehold_packs.passports.handlers_bulk import get_bulk, request_bulk, wait_for_bulk
-    from leasehold_packs.passports.service import send_document
+    from leasehold_packs.passports.documents import CSV, XLSX
+    from leasehold_packs.passports.model import Order
+    from leasehold_packs.passports.service import request_bulk, send_document, wait_for_bulk
     from leasehold_packs.passports.store_facts import Delivered
-    from leasehold_packs.passports.store_versions import Order
+    from leasehold_packs.passports.store_versions import get_bulk
 
     media = XLSX if file.suffix.lower() == ".xlsx" else CSV
     async with shell.tenant(tenant) as access:
         sent = Delivered(raw=file.read_bytes(), name=file.name, role="sheet", media_type=media, author=access.actor)
         order = Order(package_id=package, issued_at=datetime.now(UTC), activate=True, author=access.actor)
         async with access.transaction() as tx:
-            asked = await request_bulk(tx, passport, (await send_document(tx, passport, sent)).id, order)
-        counts = await wait_for_bulk(access, asked, seconds=_LONG_SECONDS)
+            bulk_id = await request_bulk(tx, passport, (await send_document(tx, passport, sent)).id, order)
+        counts = await wait_for_bulk(access, bulk_id, seconds=_LONG_SECONDS)
         async with access.transaction() as tx:
-            refused = read_json((await get_bulk(tx, asked))["refused"].encode())
+            refused = (await get_bulk(tx, bulk_id)).refused
     for line, why in refused:
         print(f"line {line}\t{why}")
     shell.say(f"{counts.get('active', 0)} are active, {counts.get('failed', 0)} failed, {len(refused)} lines refused")
@@ -341,15 +347,15 @@ async def revoke(
 @shell.command
 async def status(passport: Passport, tenant: shell.TenantOption = None, json: shell.Json = False) -> None:
     """The versions of a passport, newest first."""
-    from leasehold_packs.passports import store_facts, store_versions
+    from leasehold_packs.passports import store, store_versions
 
     async with shell.tenant(tenant) as access, access.transaction() as tx:
-        await store_facts.get_passport(tx, passport)
-        versions = [dict(row) for row in await store_versions.list_versions(tx, passport)]
+        await store.get_passport(tx, passport)
+        versions = await store_versions.list_versions(tx, passport)
     if json:
         shell.print_json(versions)
         return
-    rows = [(v["version_id"], v["number"], v["state"], v["issued_at"], v["link"] or v["problem"]) for v in versions]
+    rows = [(v.version_id, v.number, v.state, v.issued_at, v.link or _why(v.problem)) for v in versions]
     shell.print_table(["version", "number", "state", "issued", "link"], rows)
 
 
@@ -367,31 +373,7 @@ async def bundle(
     shell.say(f"{out}: what {reader} may see")
 
 
-@app.command()
-@shell.command
-async def verify(
-    file: File,
-    keys: Annotated[Path | None, typer.Option(help="The issuer's did.json, from the issuer itself.")] = None,
-    json: shell.Json = False,
-) -> None:
-    """Check a bundle, or a file of an export, without a network or a database. Exit 1 if anything was changed."""
-    from leasehold_packs.passports.bundle_archive import bundles_in, is_archive
-    from leasehold_packs.passports.bundle_zip import unzipped
-    from leasehold_packs.passports.documents import read_json
-    from leasehold_packs.passports.keys import keys_of
-    from leasehold_packs.passports.verify import verify as checked
-
-    raw = file.read_bytes()
-    given = keys_of(read_json(keys.read_bytes())) if keys else None
-    all_good = True
-    for folder, made, enclosed in bundles_in(raw) if is_archive(raw) else [("", *unzipped(raw))]:
-        verdict = checked(made, enclosed if given is None else given)
-        _print_verdict(verdict, made.receipt, json=json, folder=folder)
-        all_good = all_good and verdict.ok
-    if not all_good:
-        raise typer.Exit(1)
-    if keys is None:
-        shell.say("the keys came with the file: --keys did.json checks it with those of the issuer")
+app.command()(verify)
 
 
 @app.command()
@@ -425,24 +407,7 @@ async def export(
     shell.print_table(["report", "versions", "bytes", "expires"], [[each[name] for name in names] for each in files])
 
 
-@app.command()
-@shell.command
-async def consistent(
-    file: File,
-    keys: Annotated[Path, typer.Option(exists=True, dir_okay=False, help="The issuer's did.json, from the issuer.")],
-) -> None:
-    """Check that a log begins with all of an older one, from …/log/consistency?first=. Exit 1 if it does not."""
-    from leasehold_packs.passports.documents import read_json
-    from leasehold_packs.passports.keys import keys_of
-    from leasehold_packs.passports.verify import consistency_findings
-
-    shown = read_json(file.read_bytes())
-    findings = consistency_findings(shown, keys_of(read_json(keys.read_bytes())))
-    for each in findings:
-        print(f"{each.code}\t{each.at}\t{each.message}")
-    if findings:
-        raise typer.Exit(1)
-    print(f"good: the log of {shown['second']['size']} begins with all of that of {shown['first']['size']}")
+app.command()(consistent)
 
 
 @app.command()
@@ -461,26 +426,26 @@ async def demo(
         await run(access, batteries=batteries, host=host, tell=shell.say)
 
 
-async def _compiled(access: Any, passport: UUID, package: UUID) -> UUID:
-    from leasehold_packs.passports.service import ask_for_version, wait_for
-    from leasehold_packs.passports.store_versions import Order
+async def _compiled(access: "Access", passport: UUID, package: UUID) -> UUID:
+    from leasehold_packs.passports.model import Order
+    from leasehold_packs.passports.service import compile_version, wait_for
 
     order = Order(package_id=package, issued_at=datetime.now(UTC), activate=True, author=access.actor)
     async with access.transaction() as tx:
-        asked = await ask_for_version(tx, passport, None, order)
-    version = await wait_for(access, asked.id, seconds=_PATIENCE_SECONDS)
-    if version["state"] == "failed":
-        raise invalid(f"the version failed: {version['problem']}")
-    return asked.id
+        made = await compile_version(tx, passport, None, order)
+    version = await wait_for(access, made.id, seconds=_PATIENCE_SECONDS)
+    if version.state == "failed":
+        raise invalid(f"the version failed: {_why(version.problem)}")
+    return made.id
 
 
-async def _bundled(access: Any, version: UUID, reader: Reader) -> bytes:
+async def _bundled(access: "Access", version: UUID, reader: Reader) -> bytes:
     from leasehold_packs.passports import store_keys, store_versions
     from leasehold_packs.passports.bundle_zip import zipped
 
     async with access.transaction() as tx:
         made = await store_versions.bundle_of(tx, await store_versions.signed_version(tx, version), reader)
-        keys = [store_keys.public_key(row) for row in await store_keys.list_keys(tx)]
+        keys = await store_keys.public_keys(tx)
     return zipped(made, keys)
 
 
@@ -494,22 +459,10 @@ def _value(text: str) -> Any:
         return text
 
 
-def _said(fact: dict[str, Any] | None) -> str | None:
+def _why(problem: "Problem | None") -> str | None:
+    """Why a version failed, or was revoked."""
+    return (problem.get("message") or problem.get("reason")) if problem else None
+
+
+def _fact(fact: "FactJson | None") -> str | None:
     return " ".join(each for each in (fact["text"], fact["unit"]) if each) if fact else None
-
-
-def _print_verdict(verdict: "Verdict", receipt: bytes, *, json: bool, folder: str) -> None:
-    from leasehold_packs.passports.documents import read_json
-
-    shown = sorted(verdict.shown)
-    findings = [{"at": each.at, "code": each.code, "message": each.message} for each in verdict.findings]
-    if json:
-        where = {"folder": folder} if folder else {}
-        shell.print_json({**where, "ok": verdict.ok, "shown": shown, "findings": findings})
-    elif verdict.ok:
-        signed = read_json(receipt)
-        about = f"{signed['issuer']} signed it, issued {signed['issued_at']}, shows {', '.join(shown)}"
-        print(f"good: {about}{f' ({folder})' if folder else ''}")
-    else:
-        for each in findings:
-            print("\t".join(text for text in (each["code"], each["at"], each["message"], folder) if text))

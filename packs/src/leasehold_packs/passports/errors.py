@@ -36,6 +36,10 @@ class Finding:
     code: str = Code.VALIDATION_ERROR
 
 
+#: What is kept of the findings of one error.
+_MAX_FINDINGS = 100
+
+
 class PassportError(BadInput):
     """Ends a job for good unless ``retryable``; ``findings`` has every single thing that is wrong."""
 
@@ -49,6 +53,13 @@ class PassportError(BadInput):
     @property
     def retryable(self) -> bool:
         return self.code.retryable
+
+    def as_json(self) -> dict[str, object]:
+        """As documents and versions keep it."""
+        findings = [
+            {"at": each.at, "message": each.message, "code": each.code} for each in self.findings[:_MAX_FINDINGS]
+        ]
+        return {"code": self.code, "message": str(self)[:2000], "findings": findings}
 
 
 def invalid(message: str, *, hint: str | None = None, findings: Sequence[Finding] = ()) -> PassportError:

@@ -3,12 +3,29 @@
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
+from math import isfinite
+
+from typing_extensions import TypedDict
 
 from leasehold_packs.passports.canonical import digest
 from leasehold_packs.passports.errors import Finding, invalid
 from leasehold_packs.passports.pointers import Leaf, order
-from leasehold_packs.passports.quantities import decimal_text
+from leasehold_packs.passports.quantities import decimal_text, number
+
+
+class SourceJson(TypedDict):
+    document: str
+    ref: str
+
+
+class FactJson(TypedDict):
+    """A fact with its value as a type and a text: numbers are exact, and 1 is not the text "1"."""
+
+    pointer: str
+    type: str
+    text: str
+    unit: str | None
+    source: SourceJson
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,7 +35,7 @@ class Source:
     document: str
     ref: str
 
-    def as_json(self) -> dict[str, str]:
+    def as_json(self) -> SourceJson:
         return {"document": self.document, "ref": self.ref}
 
 
@@ -29,8 +46,7 @@ class Fact:
     source: Source
     unit: str | None = None
 
-    def as_json(self) -> dict[str, Any]:
-        """With numbers as text: they are exact, and 1 is not the text "1"."""
+    def as_json(self) -> FactJson:
         kind, text = _typed(self.value)
         return {
             "pointer": self.pointer,
@@ -41,7 +57,34 @@ class Fact:
         }
 
 
-def _typed(value: Leaf) -> tuple[str, str]:
+def leaf_of(type_: str, text: str) -> Leaf:
+    """What ``Fact.as_json`` took apart, put together again."""
+    match type_:
+        case "null":
+            return None
+        case "boolean":
+            return text == "true"
+        case "number":
+            return number(text)
+        case "text":
+            return text
+        case "object":
+            return {}
+        case "list":
+            return []
+    raise invalid("a fact in error has no value")
+
+
+def typed(value: object) -> tuple[str, str]:
+    """The type and the text of a value that a person states. Numbers come as JSON has them."""
+    if isinstance(value, float):
+        if not isfinite(value):
+            raise invalid("this is no number that can be kept", hint="write it as text")
+        value = Decimal(repr(value))
+    return _typed(value)
+
+
+def _typed(value: object) -> tuple[str, str]:
     if value is None:
         return "null", ""
     if isinstance(value, bool):

@@ -15,11 +15,11 @@ from uuid import UUID
 from leasehold import AttemptTransaction, Context, Leasehold, Transaction
 from leasehold_packs.passports.bundle import Bundle
 from leasehold_packs.passports.bundle_archive import Archive, Entry
-from leasehold_packs.passports.model_jobs import Exported, ExportOrder
+from leasehold_packs.passports.model import ExportedVersion
+from leasehold_packs.passports.model_jobs import QUEUE, Exported, ExportOrder
 from leasehold_packs.passports.proof import timestamp
-from leasehold_packs.passports.store import QUEUE
-from leasehold_packs.passports.store_keys import list_keys, public_key
-from leasehold_packs.passports.store_versions import bundle_of
+from leasehold_packs.passports.store_keys import public_keys
+from leasehold_packs.passports.store_versions import bundle_of, list_exported
 
 app = Leasehold()
 #: Bytes of a file after which the next one begins. The largest bundle must still fit below what a body may have.
@@ -32,7 +32,7 @@ _ZIP = "application/zip"
 async def export(ctx: Context, order: ExportOrder) -> Exported:
     """Write one file. Its id is that of this job: an attempt that comes again replaces it."""
     async with ctx.transaction() as tx:
-        archive = Archive([public_key(row) for row in await list_keys(tx)])
+        archive = Archive(await public_keys(tx))
     last = None
     async with ctx.bodies.writer(_ZIP, days=order.keep_days) as out:
         async with aclosing(_bundles(ctx, order)) as found:
@@ -78,21 +78,22 @@ async def _bundles(ctx: Context, order: ExportOrder) -> AsyncGenerator[tuple[Ent
         await ctx.progress(50, f"{after} is written")
 
 
-async def _page(tx: Transaction, order: ExportOrder, after: UUID | None) -> list[Any]:
+async def _page(tx: Transaction, order: ExportOrder, after: UUID | None) -> list[ExportedVersion]:
     states = ["active", "superseded", "revoked"] if order.all_versions else ["active"]
-    return await tx.fetch(
-        "select v.version_id, v.passport_id, v.number, v.state, v.issued_at, v.receipt, v.proof, v.salt_key,"
-        " p.name, p.gtin, p.serial from leasehold_passports.version v"
-        " join leasehold_passports.passport p using (tenant_id, passport_id)"
-        " where v.state = any($1::text[]) and ($2::uuid is null or p.passport_id = $2 or p.model_id = $2)"
-        " and ($3::uuid is null or v.version_id > $3) order by v.version_id limit $4",
-        states, order.passport_id, after, _AT_ONCE,
-    )  # fmt: skip
+    return await list_exported(tx, states, order.passport_id, after, limit=_AT_ONCE)
 
 
-def _entry(row: Any) -> Entry:
-    names = ("passport_id", "name", "gtin", "serial", "version_id", "number", "state")
-    return Entry(**{name: row[name] for name in names}, issued_at=timestamp(row["issued_at"]))
+def _entry(row: ExportedVersion) -> Entry:
+    return Entry(
+        passport_id=row.passport_id,
+        name=row.name,
+        gtin=row.gtin,
+        serial=row.serial,
+        version_id=row.version_id,
+        number=row.number,
+        state=row.state,
+        issued_at=timestamp(row.issued_at),
+    )
 
 
 async def _put_report(tx: AttemptTransaction, order: ExportOrder, entries: int, body: Any) -> datetime:

@@ -10,7 +10,7 @@ fetches the nodes that are named here.
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from hashlib import sha256
-from typing import Any
+from typing import Any, TypedDict
 
 from leasehold_packs.passports import merkle
 from leasehold_packs.passports.proof import timestamp
@@ -28,12 +28,44 @@ def leaf(receipt: bytes, proof: bytes) -> bytes:
     return merkle.leaf_hash(sha256(receipt).digest() + sha256(proof).digest())
 
 
-def head(*, issuer: str, size: int, root: bytes, at: datetime) -> dict[str, Any]:
+class Head(TypedDict):
+    """What is signed of the tree."""
+
+    format: str
+    issuer: str
+    size: int
+    root: str
+    at: str
+
+
+class SignedHead(Head):
+    proof: dict[str, Any]
+
+
+class LogEntry(TypedDict):
+    """The place of a leaf, and its way to a head."""
+
+    format: str
+    index: int
+    path: list[str]
+    head: SignedHead
+
+
+class LogConsistency(TypedDict):
+    """Two heads, and that the newer log begins with all of the older."""
+
+    format: str
+    first: SignedHead
+    second: SignedHead
+    path: list[str]
+
+
+def head(*, issuer: str, size: int, root: bytes, at: datetime) -> Head:
     """What is signed of the tree."""
     return {"format": HEAD, "issuer": issuer, "size": size, "root": root.hex(), "at": timestamp(at)}
 
 
-def entry(signed_head: Any, *, index: int, path: Sequence[bytes]) -> dict[str, Any]:
+def entry(signed_head: SignedHead, *, index: int, path: Sequence[bytes]) -> LogEntry:
     """What a bundle has of the log."""
     return {"format": FORMAT, "index": index, "path": [step.hex() for step in path], "head": signed_head}
 

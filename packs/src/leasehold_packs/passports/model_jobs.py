@@ -2,10 +2,14 @@
 
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
+from typing_extensions import TypedDict
+
 from leasehold_packs.passports.attributes import Reader
+from leasehold_packs.passports.changes import FieldChange
+
+QUEUE = "passports"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,6 +125,17 @@ class BulkDone:
     refused: int
 
 
+class PassportDiffers(TypedDict):
+    passport_id: str
+    changes: list[FieldChange]
+
+
+class PassportFailed(TypedDict):
+    passport_id: str
+    code: str
+    message: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recompiled:
     """``changed`` has the first hundred of those that differ, each with what differs."""
@@ -129,7 +144,7 @@ class Recompiled:
     differ: int
     requested: int
     failed: int
-    changed: list[dict[str, Any]] = field(default_factory=list)
+    changed: list[PassportDiffers | PassportFailed] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,6 +8,7 @@ from html import escape
 from typing import Any
 
 from leasehold_packs.passports.attributes import ATTRIBUTES, Tier
+from leasehold_packs.passports.model import ShownVersion
 from leasehold_packs.passports.pointers import leaves, tokens
 from leasehold_packs.passports.translations import Texts
 from leasehold_packs.passports.verify import Verdict
@@ -44,7 +45,7 @@ _NAMES = {at: attribute.name for attribute in reversed(ATTRIBUTES) for at in att
 class Shown:
     """What the page says. ``query`` keeps a reader's invitation and version in the links."""
 
-    passport: Mapping[str, Any]
+    passport: ShownVersion
     payload: Any
     receipt: Mapping[str, Any]
     verdict: Verdict
@@ -56,9 +57,9 @@ class Shown:
 def page(shown: Shown) -> str:
     passport, words = shown.passport, shown.words
     return (
-        f"{head(words, words('title', name=passport['name']), script='passport.js')}<body>"
-        f"<header><div><h1>{escape(passport['name'])}</h1>{_identity(passport, words)}</div>"
-        f'<img src="/p/{passport["passport_id"]}/qr.svg{escape(shown.query)}" alt="{words("qr")}"></header>'
+        f"{head(words, words('title', name=passport.name), script='passport.js')}<body>"
+        f"<header><div><h1>{escape(passport.name)}</h1>{_identity(passport, words)}</div>"
+        f'<img src="/p/{passport.passport_id}/qr.svg{escape(shown.query)}" alt="{words("qr")}"></header>'
         f"<main>{_state(passport, words)}{_verdict(shown)}{_sections(shown.payload, words)}"
         f"{_hidden(shown)}{_check(shown)}{_links(shown)}</main></body></html>"
     )
@@ -74,21 +75,21 @@ def head(words: Texts, title: str, *, script: str) -> str:
     )
 
 
-def _identity(passport: Mapping[str, Any], words: Texts) -> str:
-    issued = words("issued", number=passport["number"], date=f"{passport['issued_at']:%Y-%m-%d}")
+def _identity(passport: ShownVersion, words: Texts) -> str:
+    issued = words("issued", number=passport.number, date=f"{passport.issued_at:%Y-%m-%d}")
     rows = [
-        (words("issued_by"), escape(passport["issuer_name"])),
-        (words("gtin"), escape(passport["gtin"] or "")),
-        (words("serial"), escape(passport["serial"])),
-        (words("category"), words(f"category.{passport['category']}")),
+        (words("issued_by"), escape(passport.issuer_name)),
+        (words("gtin"), escape(passport.gtin or "")),
+        (words("serial"), escape(passport.serial)),
+        (words("category"), words(f"category.{passport.category}")),
         (words("version"), issued),
     ]
     return _table([(name, value) for name, value in rows if value])
 
 
-def _state(passport: Mapping[str, Any], words: Texts) -> str:
-    reason = f" {words('reason', reason=passport['reason'])}" if passport["reason"] else ""
-    return f'<p class="{passport["state"]}">{words(passport["state"])}{reason}</p>'
+def _state(passport: ShownVersion, words: Texts) -> str:
+    reason = f" {words('reason', reason=passport.reason)}" if passport.reason else ""
+    return f'<p class="{passport.state}">{words(passport.state)}{reason}</p>'
 
 
 def _verdict(shown: Shown) -> str:
@@ -152,8 +153,8 @@ def _hidden(shown: Shown) -> str:
 def _check(shown: Shown) -> str:
     """Hidden until the script has seen that this browser can check."""
     words, passport = shown.words, shown.passport
-    bundle = f"/p/{passport['passport_id']}/json{shown.query}"
-    keys = f"/v1/passports/issuers/{passport['issuer_slug']}/did.json"
+    bundle = f"/p/{passport.passport_id}/json{shown.query}"
+    keys = f"/v1/passports/issuers/{passport.issuer_slug}/did.json"
     return (
         f'<p id="check" hidden><button type="button" data-bundle="{escape(bundle)}" data-keys="{escape(keys)}"'
         f' data-good="{words("checked_here")}" data-bad="{words("check_failed")}">{words("check_here")}</button>'
@@ -162,11 +163,11 @@ def _check(shown: Shown) -> str:
 
 
 def _links(shown: Shown) -> str:
-    at, query, words = f"/p/{shown.passport['passport_id']}", escape(shown.query), shown.words
+    at, query, words = f"/p/{shown.passport.passport_id}", escape(shown.query), shown.words
     return (
         f'<nav><p><a href="{at}/bundle.zip{query}">{words("bundle")}</a> · '
         f'<a href="{at}/json{query}">JSON-LD</a> · <a href="/verify">{words("check_other")}</a></p></nav>'
-        f"<p>{words('receipt')} <code>{sha256(shown.passport['receipt']).hexdigest()}</code></p>"
+        f"<p>{words('receipt')} <code>{sha256(shown.passport.receipt).hexdigest()}</code></p>"
     )
 
 

@@ -16,9 +16,15 @@ from leasehold_packs.passports.canonical import canonical
 from leasehold_packs.passports.errors import Code, PassportError, invalid
 
 SUITE = "eddsa-jcs-2022"
+#: What is told of a proof, by the names of Data Integrity; others add their own.
+Proof = Mapping[str, Any]
 
 
-def options(*, method: str, created: datetime) -> dict[str, Any]:
+def whole_second(moment: datetime) -> datetime:
+    return moment.astimezone(UTC).replace(microsecond=0)
+
+
+def options(*, method: str, created: datetime) -> Proof:
     """What a proof says of itself. ``created`` is given, not asked of a clock, so that a retry signs the same."""
     return {
         "type": "DataIntegrityProof",
@@ -29,7 +35,7 @@ def options(*, method: str, created: datetime) -> dict[str, Any]:
     }
 
 
-def sign(document: Mapping[str, Any], about: Mapping[str, Any], *, seed: bytes | None) -> dict[str, Any]:
+def sign(document: Mapping[str, Any], about: Proof, *, seed: bytes | None) -> Proof:
     """The proof of the document, made with the 32 bytes of a private key."""
     if seed is None:
         raise PassportError(Code.SIGNING_KEY_MISSING, "there is no key to sign with", hint="make one for this issuer")

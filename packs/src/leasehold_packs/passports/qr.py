@@ -6,10 +6,9 @@ The text of the integrity check BPC-QR-1 is there for those who print it; for a 
 import base64
 import io
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import Any
 from urllib.parse import quote
 from uuid import UUID
 
@@ -68,11 +67,11 @@ def label(text: str, lines: Sequence[str], *, millimetres: int = 30) -> bytes:
     ).encode()
 
 
-def identifiers(passport: Mapping[str, Any]) -> list[str]:
+def identifiers(passport_id: UUID, gtin: str | None, serial: str) -> list[str]:
     """What a person reads: the numbers of GS1, or the id of the passport."""
-    if not passport["gtin"]:
-        return [str(passport["passport_id"])]
-    return [f"(01) {passport['gtin']}", *([f"(21) {passport['serial']}"] if passport["serial"] else [])]
+    if not gtin:
+        return [str(passport_id)]
+    return [f"(01) {gtin}", *([f"(21) {serial}"] if serial else [])]
 
 
 def encoded(text: str, *, level: str = "Q") -> segno.QRCode:

@@ -5,7 +5,6 @@ No tenant is set here. SQL functions decide which tiers a reader gets, so that n
 
 import asyncio
 import json
-from hashlib import sha256
 from typing import Annotated, Any, Literal
 from urllib.parse import urlencode
 from uuid import UUID
@@ -15,7 +14,6 @@ from fastapi import Query
 from leasehold import web
 from leasehold.errors import NotFound
 from leasehold_packs.passports import links, store_log
-from leasehold_packs.passports import schemas as model
 from leasehold_packs.passports.attributes import Tier
 from leasehold_packs.passports.bundle import Bundle, Signed, disclosed
 from leasehold_packs.passports.bundle_zip import PARTS, zipped
@@ -23,13 +21,18 @@ from leasehold_packs.passports.canonical import canonical
 from leasehold_packs.passports.documents import read_json
 from leasehold_packs.passports.errors import PassportError
 from leasehold_packs.passports.keys import PublicKey, did_document, jwks
+from leasehold_packs.passports.model import ShownVersion, VersionContent
 from leasehold_packs.passports.page_public import POLICY, Shown, page
 from leasehold_packs.passports.qr import Symbol, gtin14, identifiers, integrity_symbol, integrity_text, label, symbol
-from leasehold_packs.passports.router import routes
-from leasehold_packs.passports.store_keys import public_key
+from leasehold_packs.passports.routes_errors import passport_routes
+from leasehold_packs.passports.schemas import LogEntries
+from leasehold_packs.passports.store import token_hash
+from leasehold_packs.passports.store_keys import published_keys
 from leasehold_packs.passports.translations import LANGUAGES, preferred
 from leasehold_packs.passports.verify import verify
+from leasehold_packs.rows.values import value_of
 
+routes = passport_routes()
 Invitation = Annotated[str | None, Query(max_length=100, description="The token of a link that shows more.")]
 Version = Annotated[UUID | None, Query(description="An older version; without it, the active one.")]
 LinkType = Annotated[
@@ -94,9 +97,10 @@ async def show_part(
         return web.Response(await asyncio.to_thread(zipped, _bundle(found), keys), media_type="application/zip")
     if part == "label.svg":
         return web.Response(
-            await asyncio.to_thread(label, found["link"], identifiers(found)), media_type="image/svg+xml"
+            await asyncio.to_thread(label, found.link, identifiers(found.passport_id, found.gtin, found.serial)),
+            media_type="image/svg+xml",
         )
-    return image(await asyncio.to_thread(symbol, found["link"]), part)
+    return image(await asyncio.to_thread(symbol, found.link), part)
 
 
 @routes.get(
@@ -160,42 +164,33 @@ async def describe_resolver(request: web.Request) -> web.Response:
 
 async def _shown(
     request: web.Request, tx: web.ReadOnlyTransaction, passport_id: UUID, invitation: str | None, version: UUID | None
-) -> tuple[dict[str, Any], list[PublicKey]]:
+) -> tuple[ShownVersion, list[PublicKey]]:
     """What the reader sees. At a public host only its own tenant's: another's would seem to be the host's."""
     host = web.public_host(request)
     if not await tx.fetchval("select leasehold_passports.is_shown_at($1, $2)", passport_id, host):
         raise _nothing()
-    token = None if invitation is None else sha256(invitation.encode()).digest()
+    token = None if invitation is None else token_hash(invitation)
     row = await tx.fetchrow("select * from leasehold_passports.shown($1, $2, $3)", passport_id, version, token)
     if row is None:
         raise _nothing()
-    if row["reader"] is None:
+    found = value_of(ShownVersion, row, "fields", log=await store_log.entry_of(tx, row["version_id"]))
+    if found.reader is None:
         raise web.Problem("forbidden", "this link does not hold any more", hint="ask who gave it to you for a new one")
-    return {**row, "log": await store_log.entry_of(tx, row["version_id"])}, await published_keys(
-        tx, slug=row["issuer_slug"]
-    )
-
-
-async def published_keys(
-    tx: web.ReadOnlyTransaction, *, slug: str | None = None, did: str | None = None
-) -> list[PublicKey]:
-    return [
-        public_key(row) for row in await tx.fetch("select * from leasehold_passports.public_keys($1, $2)", slug, did)
-    ]
+    return found, await published_keys(tx, slug=found.issuer_slug)
 
 
 def _nothing() -> NotFound:
     return NotFound("there is no such passport, or it is not published")
 
 
-def _bundle(found: dict[str, Any]) -> Bundle:
-    tiers = {Tier(tier): fields for tier, fields in json.loads(found["fields"]).items()}
-    signed = Signed(receipt=bytes(found["receipt"]), proof=found["proof"].encode(), log=found["log"])
+def _bundle(found: ShownVersion) -> Bundle:
+    tiers = {Tier(tier): fields for tier, fields in found.fields.items()}
+    signed = Signed(receipt=found.receipt, proof=found.proof.encode(), log=found.log)
     return disclosed(tiers, signed, payload_salt=None)
 
 
 async def _answer(
-    request: web.Request, found: dict[str, Any], keys: list[PublicKey], link_type: str | None
+    request: web.Request, found: ShownVersion, keys: list[PublicKey], link_type: str | None
 ) -> web.Response:
     accept = request.headers.get("accept", "")
     if link_type in ("linkset", "all") or (link_type is None and links.MEDIA_TYPE in accept):
@@ -204,15 +199,15 @@ async def _answer(
         part = links.target_of(link_type, accept)
         if part is None:
             raise NotFound(f"there is no link of type {link_type[:100]} here", hint="?linkType=linkset lists them")
-        return web.Response(None, 307, {"Location": f"/p/{found['passport_id']}{part}{_query(request)}"})
+        return web.Response(None, 307, {"Location": f"/p/{found.passport_id}{part}{_query(request)}"})
     if "text/html" not in accept and ("json" in accept):
         return _json_ld(found)
     return await asyncio.to_thread(_html, request, found, keys)
 
 
-def _linkset(request: web.Request, found: dict[str, Any]) -> web.Response:
-    page_at = f"{request.url.scheme}://{request.url.netloc}/p/{found['passport_id']}"
-    value = links.linkset(found["link"], page_at, _query(request), sorted(LANGUAGES))
+def _linkset(request: web.Request, found: ShownVersion) -> web.Response:
+    page_at = f"{request.url.scheme}://{request.url.netloc}/p/{found.passport_id}"
+    value = links.linkset(found.link, page_at, _query(request), sorted(LANGUAGES))
     context = f'<{links.CONTEXT}>; rel="http://www.w3.org/ns/json-ld#context"; type="application/ld+json"'
     return web.Response(canonical(value), headers={"Link": context, "Vary": "Accept"}, media_type=links.MEDIA_TYPE)
 
@@ -223,7 +218,7 @@ def _query(request: web.Request) -> str:
     return f"?{urlencode(kept)}" if kept else ""
 
 
-def _html(request: web.Request, found: dict[str, Any], keys: list[PublicKey]) -> web.Response:
+def _html(request: web.Request, found: ShownVersion, keys: list[PublicKey]) -> web.Response:
     made = _bundle(found)
     shown = Shown(
         passport=found,
@@ -238,25 +233,25 @@ def _html(request: web.Request, found: dict[str, Any], keys: list[PublicKey]) ->
         "Content-Security-Policy": POLICY,
         "Content-Language": shown.words.language,
         "Vary": "Accept, Accept-Language",
-        "Link": f'</p/{found["passport_id"]}/json>; rel="alternate"',
+        "Link": f'</p/{found.passport_id}/json>; rel="alternate"',
     }
     return web.Response(page(shown), headers=headers, media_type="text/html")
 
 
-def _json_ld(found: dict[str, Any]) -> web.Response:
+def _json_ld(found: ShownVersion) -> web.Response:
     made = _bundle(found)
     value = {
         "@context": _CONTEXT,
         "@type": "Product",
-        "@id": found["link"],
-        "name": found["name"],
-        "category": found["category"],
-        **({"gtin14": found["gtin"]} if found["gtin"] else {}),
-        **({"serialNumber": found["serial"]} if found["serial"] else {}),
-        "manufacturer": {"@type": "Organization", "@id": found["issuer"], "name": found["issuer_name"]},
-        "passport:state": found["state"],
-        "passport:version": str(found["version_id"]),
-        "passport:reader": found["reader"],
+        "@id": found.link,
+        "name": found.name,
+        "category": found.category,
+        **({"gtin14": found.gtin} if found.gtin else {}),
+        **({"serialNumber": found.serial} if found.serial else {}),
+        "manufacturer": {"@type": "Organization", "@id": found.issuer, "name": found.issuer_name},
+        "passport:state": found.state,
+        "passport:version": str(found.version_id),
+        "passport:reader": found.reader,
         "passport:bundle": {name: json.loads(getattr(made, name)) for name in PARTS},
     }
     return web.Response(canonical(value), headers={"Vary": "Accept"}, media_type=_JSON_LD)
@@ -268,14 +263,14 @@ def image(made: Symbol, name: str) -> web.Response:
     return web.Response(made.png, media_type="image/png")
 
 
-def integrity_png(version: Any) -> bytes:
+def integrity_png(version: VersionContent) -> bytes:
     """The symbol of BPC-QR-1, for those who print it."""
-    receipt = read_json(bytes(version["receipt"]))
+    receipt = read_json(version.signed_receipt)
     text = integrity_text(
-        version=version["version_id"],
+        version=version.version_id,
         payload_hash=receipt["payload_hash"],
         root=receipt["payload_root"],
-        receipt_hash=version["receipt_hash"],
+        receipt_hash=version.receipt_hash or "",
     )
     return integrity_symbol(text).png
 
@@ -319,7 +314,7 @@ async def log_head(stranger: web.Stranger, slug: str, size: Size = None) -> web.
     "/v1/passports/issuers/{slug}/log/entries",
     operation_id="passports.log.entries",
     summary="The leaves of an issuer's log, for those who watch it",
-    response_model=model.LogEntries,
+    response_model=LogEntries,
     openapi_extra=_ANYBODY,
 )
 async def log_entries(
@@ -327,7 +322,7 @@ async def log_entries(
 ) -> web.Response:
     async with stranger.transaction() as tx:
         found = await store_log.entries(tx, slug, start)
-    return web.answer({"start": start, "leaves": [leaf.hex() for leaf in found]})
+    return web.answer(LogEntries(start=start, leaves=[leaf.hex() for leaf in found]))
 
 
 @routes.get(

@@ -1,73 +1,35 @@
 """The bodies of requests and answers of the routes."""
 
-from datetime import datetime
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
-from leasehold_packs.passports.attributes import Category, Reader
+from leasehold_packs.passports.attributes import Category, Reader, Tier
+from leasehold_packs.passports.model import PassportSummary, StoredFact
 
 Name = Annotated[str, Field(min_length=1, max_length=200)]
 Pointer = Annotated[str, Field(max_length=2_000, pattern="^/", examples=["/generalProductInformation/batteryMass"])]
 
 
-class _In(BaseModel):
+class _Request(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
-class IssuerIn(_In):
+class IssuerRequest(_Request):
     slug: Annotated[str, Field(pattern="^[a-z0-9][a-z0-9-]{0,39}$", examples=["acme"])]
     name: Name
     host: Annotated[str, Field(max_length=250, examples=["passports.acme.example"])]
 
 
-class IssuerOut(BaseModel):
-    """``proof_url`` is to publish the ``challenge``: that proves the host, and then the issuer can have a key."""
-
-    slug: str
-    name: str
-    host: str
-    did: str
-    host_proven_at: datetime | None
-    proof_url: str
-    challenge: str
-
-
-class KeyOut(BaseModel):
-    key_id: str
-    issuer: str
-    not_before: datetime
-    not_after: datetime | None
-    revoked_at: datetime | None
-
-
-class Keys(BaseModel):
-    data: list[KeyOut]
-
-
-class RevokeKeyIn(_In):
+class RevokeKeyRequest(_Request):
     """Nothing holds that the key signed for this moment or a later one."""
 
     since: AwareDatetime
 
 
-class PackageOut(BaseModel):
-    package_id: UUID
-    name: str
-    version: str
-    state: Literal["draft", "published", "retired"]
-    hash: str
-    author: str
-    created_at: datetime
-    published_at: datetime | None
-
-
-class Packages(BaseModel):
-    data: list[PackageOut]
-
-
-class PassportIn(_In):
+class PassportRequest(_Request):
     name: Name
     category: Category
     gtin: Annotated[str, Field(pattern="^[0-9]{8,14}$")] | None = None
@@ -75,72 +37,11 @@ class PassportIn(_In):
     model_id: UUID | None = None
 
 
-class PassportOut(BaseModel):
-    passport_id: UUID
-    name: str
-    category: Category
-    gtin: str | None
-    serial: str
-    model_id: UUID | None
-    created_at: datetime
-
-
-class Passports(BaseModel):
-    data: list[PassportOut]
-    next_after: UUID | None
-
-
-class DocumentOut(BaseModel):
-    document_version_id: UUID
-    document_id: UUID
-    passport_id: UUID
-    name: str
-    role: Literal["facts", "schema", "sheet", "evidence"]
-    under: str
-    number: int
-    sha256: str
-    media_type: str
-    schema_id: UUID | None
-    state: Literal["received", "read", "unreadable"]
-    encoding: str | None
-    facts: int | None
-    errors: int | None
-    problem: Any
-    valid_until: datetime | None
-    expired_at: datetime | None
-    author: str
-    received_at: datetime
-
-
-class ValidityIn(_In):
+class ValidityRequest(_Request):
     valid_until: AwareDatetime | None
 
 
-class Documents(BaseModel):
-    data: list[DocumentOut]
-
-
-class FactOut(BaseModel):
-    fact_id: int
-    pointer: str | None
-    type: str
-    text: str
-    unit: str | None
-    document: str
-    ref: str
-    state: Literal["ok", "error", "superseded", "dismissed"]
-    message: str | None
-    author: str
-    supersedes: int | None
-    created_at: datetime
-
-
-class Facts(BaseModel):
-    data: list[FactOut]
-    next_after: int | None
-
-
-class FactIn(_In):
+class FactRequest(_Request):
     """Write numbers of more than 15 digits as text."""
 
     pointer: Pointer
@@ -148,53 +49,7 @@ class FactIn(_In):
     unit: Annotated[str, Field(min_length=1, max_length=40)] | None = None
 
 
-class FactMade(BaseModel):
-    fact_id: int
-
-
-class AttributeOut(BaseModel):
-    number: int
-    name: str
-    at: list[str]
-
-
-class CompletenessOut(BaseModel):
-    """``share`` is of what the category requires, in percent."""
-
-    share: int
-    present: int
-    missing: list[AttributeOut]
-    errors: int
-
-
-class SnapshotOut(BaseModel):
-    snapshot_id: UUID
-    passport_id: UUID
-    base_id: UUID | None
-    state: Literal["open", "sealed"]
-    hash: str | None
-    author: str
-    created_at: datetime
-    sealed_at: datetime | None
-
-
-class Snapshots(BaseModel):
-    data: list[SnapshotOut]
-
-
-class FactChange(BaseModel):
-    """A fact has its type, text, unit and source; null where there is none."""
-
-    pointer: str
-    before: dict[str, Any] | None
-    after: dict[str, Any] | None
-
-
-class FactChanges(BaseModel):
-    data: list[FactChange]
-
-
-class CompileIn(_In):
+class CompileRequest(_Request):
     """Without a snapshot, the current facts are sealed; without ``issued_at``, it is now."""
 
     package_id: UUID
@@ -203,84 +58,17 @@ class CompileIn(_In):
     activate: bool = True
 
 
-class VersionMade(BaseModel):
-    version_id: UUID
-    job_id: UUID
-
-
-class VersionOut(BaseModel):
-    version_id: UUID
-    passport_id: UUID
-    number: int
-    snapshot_id: UUID
-    package_id: UUID
-    key_id: str
-    issued_at: datetime
-    previous: str | None
-    activate: bool
-    state: Literal["requested", "compiled", "signed", "active", "superseded", "revoked", "failed"]
-    problem: Any
-    receipt_hash: str | None
-    link: str | None
-    author: str
-    created_at: datetime
-    changed_at: datetime
-
-
-class Versions(BaseModel):
-    data: list[VersionOut]
-
-
-class EventOut(BaseModel):
-    event_id: UUID
-    version_id: UUID | None
-    type: str
-    at: datetime
-
-
-class Events(BaseModel):
-    data: list[EventOut]
-
-
-class RevokeIn(_In):
+class RevokeRequest(_Request):
     reason: Name
 
 
-class Replay(BaseModel):
-    same: bool
-
-
-class FieldsOut(BaseModel):
-    data: list[dict[str, Any]]
-
-
-class InvitationIn(_In):
+class InvitationRequest(_Request):
     reader: Literal["legitimate_interest", "authority"]
     party: Name
     ends_at: AwareDatetime
 
 
-class InvitationMade(BaseModel):
-    """The link shows what the reader may see; the token in it is shown this once."""
-
-    invitation_id: UUID
-    link: str
-
-
-class InvitationOut(BaseModel):
-    invitation_id: UUID
-    passport_id: UUID | None
-    reader: str
-    party: str
-    ends_at: datetime
-    author: str
-
-
-class Invitations(BaseModel):
-    data: list[InvitationOut]
-
-
-class BulkIn(_In):
+class BulkRequest(_Request):
     """``document_version_id`` is a sheet with the column ``serial`` and one for each fact of the battery."""
 
     package_id: UUID
@@ -289,21 +77,7 @@ class BulkIn(_In):
     activate: bool = True
 
 
-class BulkOut(BaseModel):
-    bulk_id: UUID
-    model_id: UUID
-    state: Literal["running", "done"]
-    next_line: int
-    made: int
-    refused: Any
-    versions: dict[str, int]
-
-
-class BulkMade(BaseModel):
-    bulk_id: UUID
-
-
-class RecompileIn(_In):
+class RecompileRequest(_Request):
     """Of a passport and the batteries of its model, or of all. With ``dry_run``, the job only says what differs."""
 
     package_id: UUID
@@ -313,11 +87,11 @@ class RecompileIn(_In):
     dry_run: bool = True
 
 
-class ReplayIn(_In):
+class ReplayRequest(_Request):
     sample: Annotated[int, Field(ge=1, le=10_000)] = 100
 
 
-class ExportIn(_In):
+class ExportRequest(_Request):
     """All that is active, or one passport and the batteries of its model; ``all_versions`` takes older ones, too."""
 
     reader: Reader = Reader.PUBLIC
@@ -326,11 +100,7 @@ class ExportIn(_In):
     keep_days: Annotated[float, Field(gt=0, le=3650)] = 7.0
 
 
-class JobMade(BaseModel):
-    job_id: UUID
-
-
-class VerifyIn(_In):
+class VerifyRequest(_Request):
     """The parts of a bundle. Keys of an issuer that is not of this server come as its did document."""
 
     payload: dict[str, Any]
@@ -341,22 +111,121 @@ class VerifyIn(_In):
     did: dict[str, Any] | None = None
 
 
-class FindingOut(BaseModel):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobMade:
+    job_id: UUID
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FactMade:
+    fact_id: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VersionMade:
+    version_id: UUID
+    job_id: UUID | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BulkMade:
+    bulk_id: UUID
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InvitationMade:
+    """The link shows what the reader may see; the token in it is shown this once."""
+
+    invitation_id: UUID
+    link: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PassportPage:
+    """``next_after`` is where the next page begins; null on the last one."""
+
+    data: list[PassportSummary]
+    next_after: UUID | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FactPage:
+    """``next_after`` is where the next page begins; null on the last one."""
+
+    data: list[StoredFact]
+    next_after: int | None
+
+
+def fact_page(rows: list[StoredFact], limit: int) -> FactPage:
+    """Facts that were asked for with one more than the page may have."""
+    data, more = rows[:limit], len(rows) > limit
+    return FactPage(data=data, next_after=data[-1].fact_id if more else None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MissingAttribute:
+    number: int
+    name: str
+    at: list[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompletenessReport:
+    """``share`` is of what the category requires, in percent."""
+
+    share: int
+    present: int
+    missing: list[MissingAttribute]
+    errors: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplayResult:
+    same: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FieldShown:
+    """A field of a version with its tier, and what it was derived from."""
+
+    pointer: str
+    tier: Tier
+    value: Any
+    derivation: Any
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BulkProgress:
+    """``refused`` are lines that no version was made of, with the reasons."""
+
+    bulk_id: UUID
+    model_id: UUID
+    state: Literal["running", "done"]
+    next_line: int
+    made: int
+    refused: list[tuple[int, str]]
+    versions: dict[str, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VerdictFinding:
     at: str
     code: str
     message: str
 
 
-class VerdictOut(BaseModel):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckResult:
     """``state`` is what this server knows of the version: active, superseded, revoked, or null."""
 
     ok: bool
     shown: list[str]
     state: str | None
-    findings: list[FindingOut]
+    findings: list[VerdictFinding]
 
 
-class LogEntries(BaseModel):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogEntries:
     """The leaves from ``start`` on, in hexadecimal: a thousand at most."""
 
     start: int

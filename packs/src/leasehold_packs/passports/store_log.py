@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Sequence
-from typing import Any
 from uuid import UUID
 
 from leasehold import ReadOnlyTransaction, Transaction
@@ -10,7 +9,10 @@ from leasehold.errors import NotFound
 from leasehold_packs.passports.canonical import canonical
 from leasehold_packs.passports.log import (
     CONSISTENCY,
+    LogConsistency,
+    LogEntry,
     Node,
+    SignedHead,
     Step,
     entry,
     folded,
@@ -18,8 +20,9 @@ from leasehold_packs.passports.log import (
     steps_of_consistency,
     steps_of_path,
 )
-from leasehold_packs.passports.proof import options, sign
-from leasehold_packs.passports.store import TENANT, whole_second
+from leasehold_packs.passports.model import SigningKey, TreeHead
+from leasehold_packs.passports.proof import options, sign, whole_second
+from leasehold_packs.rows.values import value_of
 
 
 async def entry_of(tx: Transaction | ReadOnlyTransaction, version_id: UUID) -> bytes:
@@ -31,14 +34,15 @@ async def entry_of(tx: Transaction | ReadOnlyTransaction, version_id: UUID) -> b
     return canonical(entry(json.loads(row["head"]), index=row["index"], path=path))
 
 
-async def head_of(tx: ReadOnlyTransaction, slug: str, size: int | None = None) -> Any:
+async def head_of(tx: ReadOnlyTransaction, slug: str, size: int | None = None) -> SignedHead:
     found = await tx.fetchval("select leasehold_passports.log_head($1, $2)", slug, size)
     if found is None:
         raise NotFound("there is no such issuer, or no signed head of its log at this size")
-    return json.loads(found)
+    signed: SignedHead = json.loads(found)
+    return signed
 
 
-async def entry_at(tx: ReadOnlyTransaction, slug: str, leaf: bytes, size: int | None) -> dict[str, Any]:
+async def entry_at(tx: ReadOnlyTransaction, slug: str, leaf: bytes, size: int | None) -> LogEntry:
     """The same as ``entry_of`` for a leaf that somebody knows, under the head of this size."""
     signed = await head_of(tx, slug, size)
     index = await tx.fetchval("select leasehold_passports.log_place($1, $2)", slug, leaf)
@@ -47,7 +51,7 @@ async def entry_at(tx: ReadOnlyTransaction, slug: str, leaf: bytes, size: int | 
     return entry(signed, index=index, path=await _fetched(tx, slug, steps_of_path(index, signed["size"])))
 
 
-async def consistency(tx: ReadOnlyTransaction, slug: str, first: int, second: int | None) -> dict[str, Any]:
+async def consistency(tx: ReadOnlyTransaction, slug: str, first: int, second: int | None) -> LogConsistency:
     """Two heads, and the proof that the newer log begins with all of the older."""
     older, newer = await head_of(tx, slug, first), await head_of(tx, slug, second)
     path = await _fetched(tx, slug, steps_of_consistency(older["size"], newer["size"]))
@@ -72,27 +76,21 @@ async def _fetched(tx: Transaction | ReadOnlyTransaction, slug: str, steps: Sequ
 # -- heads ----------------------------------------------------------------------------------------------------------
 
 
-async def sign_head(tx: Transaction, key: Any, seed: bytes) -> int | None:
+async def sign_head(tx: Transaction, key: SigningKey, seed: bytes) -> int | None:
     """A head over the log as it is in this transaction; its size, or None if there is one, or nothing to sign."""
-    now = await tx.fetchrow(
-        "select l.tenant_id, l.index + 1 as size, leasehold_passports.log_root(l.tenant_id, l.index + 1) as root,"
-        " now() as at, exists (select from leasehold_passports.tree_head where size = l.index + 1) as is_signed"
-        " from leasehold_passports.log_leaf l order by l.index desc limit 1"
-    )
+    now = await tx.fetchrow("select * from leasehold_passports.next_head()")
     if now is None or now["is_signed"]:
         return None
-    made = head(issuer=key["issuer"], size=now["size"], root=bytes(now["root"]), at=whole_second(now["at"]))
-    about = options(method=f"{key['issuer']}#{key['key_id']}", created=whole_second(now["at"]))
-    signed = canonical({**made, "proof": sign(made, about, seed=seed)}).decode()
+    size, root, at = int(now["size"]), bytes(now["root"]), whole_second(now["at"])
+    made = head(issuer=key.issuer, size=size, root=root, at=at)
+    signed = canonical({**made, "proof": sign(made, options(method=key.method, created=at), seed=seed)}).decode()
     await tx.execute(
-        "insert into leasehold_passports.tree_head (tenant_id, size, root, at, key_id, head)"
-        f" values ({TENANT}, $1, $2, $3, $4, $5)",
-        now["size"], now["root"], whole_second(now["at"]), key["key_id"], signed,
+        "select leasehold_passports.add_head($1, $2, $3, $4, $5, $6)",
+        tx.tenant_id, size, root, at, key.key_id, signed,
     )  # fmt: skip
-    return int(now["size"])
+    return size
 
 
-async def newest_heads(tx: Transaction) -> list[Any]:
-    return await tx.fetch(
-        "select size, root, at, key_id from leasehold_passports.tree_head order by size desc limit 20"
-    )
+async def newest_heads(tx: Transaction) -> list[TreeHead]:
+    query = "select size, root, at, key_id from leasehold_passports.tree_head order by size desc limit 20"
+    return [value_of(TreeHead, row) for row in await tx.fetch(query)]

@@ -1,12 +1,13 @@
-"""The router that ``routes`` and ``public`` add to, and what its refusals look like."""
+"""What the routes of this pack have in common: how they refuse, take bodies, and answer with a job."""
 
 from collections.abc import AsyncIterator
 
-from fastapi import Depends
+from fastapi import APIRouter, Depends
 
-from leasehold import web
+from leasehold import Enqueued, web
 from leasehold.errors import BadInput
 from leasehold_packs.passports.errors import Code, PassportError
+from leasehold_packs.passports.schemas import JobMade
 
 _STATUS = {
     Code.SNAPSHOT_NOT_READY: "conflict",
@@ -36,5 +37,12 @@ async def body_of(request: web.Request, most: int) -> bytes:
     return body
 
 
-routes = web.routes("passports")
-routes.dependencies.append(Depends(_refusals))
+def job_answer(made: Enqueued) -> web.Answer:
+    return web.Answer(status=202, value=JobMade(job_id=made.job_id), headers={"Location": f"/v1/jobs/{made.job_id}"})
+
+
+def passport_routes() -> APIRouter:
+    """A router of the pack."""
+    made = web.routes("passports")
+    made.dependencies.append(Depends(_refusals))
+    return made
