@@ -17,7 +17,7 @@ from tests.packs.conftest import cell, cluster_with_packs
 from tests.packs.passports.battery import SAYS
 from tests.packs.passports.conftest import maker, stranger
 from tests.packs.passports.office import GTIN, Office, good
-from tests.packs.passports.test_check import browser
+from tests.packs.passports.test_routes_check import browser
 from tests.packs.postings.conftest import Opened, tracking
 from tests.packs.postings.replay import Board, Boards, Job
 from tests.packs.postings.test_routes import FOUND

@@ -15,7 +15,7 @@ from leasehold.job import Job
 from leasehold.testing import Kit
 from tests.fetch.world import Names, Site, moved, page, serving
 from tests.packs.passports.office import GTIN, Office, client, good, office, prepare
-from tests.packs.passports.test_public import published
+from tests.packs.passports.test_routes_public import published
 
 PATH = "/.well-known/leasehold-passports"
 NAMES = ("maker.test", "thief.test")

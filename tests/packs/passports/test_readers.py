@@ -15,7 +15,7 @@ from leasehold_packs.passports.demo.sample_maker import gtin as maker_gtin
 from leasehold_packs.passports.keys import keys_of
 from leasehold_packs.passports.verify import verify
 from tests.packs.passports.office import Office, good
-from tests.packs.passports.test_public import bundle_in, content
+from tests.packs.passports.test_routes_public import bundle_in, content
 
 #: Values that nothing else says: the tier, and a number.
 MARK = re.compile(rb"(public|legitimate-interest|authority|individual)-[0-9]{9}")

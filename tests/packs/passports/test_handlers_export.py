@@ -17,7 +17,7 @@ from leasehold_packs.passports.errors import PassportError
 from leasehold_packs.passports.verify import verify
 from tests.packs.passports.battery import ISSUE, KEY, passport, signed
 from tests.packs.passports.office import GTIN, Office, good
-from tests.packs.passports.test_public import run_alone
+from tests.packs.passports.test_routes_public import run_alone
 
 HIDDEN = (b"Aluminium", b"maker.example/report")
 

@@ -27,7 +27,7 @@ from tests.dashboard.conftest import CHROMIUM, FLAGS, axe, listen
 from tests.packs.passports.battery import KEY, passport, signed
 from tests.packs.passports.office import FOUND, GTIN, HOST, Office, good, key_of, prepare
 from tests.packs.passports.test_end_to_end import decoded
-from tests.packs.passports.test_public import published
+from tests.packs.passports.test_routes_public import published
 from tests.waiting import PATIENCE_SECONDS
 
 HTML = {"Accept": "text/html"}
