@@ -124,8 +124,10 @@ def check(removal: Removal) -> None:
         copy = Path(name)
         make_copy(copy)
         take_out(copy, removal)
-        for step in (import_all, keep_shape, keep_contracts, run_a_job):
-            step(copy, removal)
+        import_all(copy, removal)
+        keep_shape(copy)
+        keep_contracts(copy)
+        run_a_job(copy, removal)
 
 
 # -- the copy -------------------------------------------------------------------------------------
@@ -150,12 +152,23 @@ def take_out(copy: Path, removal: Removal) -> None:
     for name in removal.features:
         remove(copy, FEATURES / name, Path("tests/features") / name, Path(f"src/leasehold/{name}.py"))
         change(copy / "src/leasehold/feature.py", rf'    "{name}",\n', "")
+        leave_hooks(copy, name)
     gone = removal.features | {removal.name}
     for name in gone & pages.keys():
         if not any(page == pages[name] for other, page in pages.items() if other not in gone):
             remove(copy, Path(pages[name]))
         kind = "packs" if removal.pack else "features"
         change(copy / "tools/shape.toml", rf"\[{kind}\.{name}\]\n(?:(?!\n?\[|\n?#).*\n)*", "")
+
+
+def leave_hooks(copy: Path, name: str) -> None:
+    """Hooks of SQL call one function in each line, or in each part of a ``union all``."""
+    functions = [path.stem for path in (ROOT / FEATURES / name / "sql").glob("[!0-9]*.sql")]
+    called = rf"leasehold\.(?:{'|'.join(functions)})\("
+    for path in (copy / "src/leasehold/engine/sql/hooks").glob("*.sql") if functions else ():
+        head, body, tail = path.read_text().split("$$")
+        kept = [part for part in body.split("\n  union all") if not re.search(called, part)]
+        path.write_text("$$".join([head, "\n  union all".join(kept), tail]))
 
 
 def remove(copy: Path, *places: Path) -> None:
@@ -191,11 +204,11 @@ def import_all(copy: Path, removal: Removal) -> None:
     run(copy, [sys.executable, "-W", "error", "-c", _IMPORT_ALL, *packages])
 
 
-def keep_shape(copy: Path, removal: Removal) -> None:
+def keep_shape(copy: Path) -> None:
     run(copy, [sys.executable, "-m", "tools.check_shape", "--write"])
 
 
-def keep_contracts(copy: Path, removal: Removal) -> None:
+def keep_contracts(copy: Path) -> None:
     run(copy, [str(Path(sys.executable).parent / "lint-imports"), "--no-cache"])
 
 

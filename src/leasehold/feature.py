@@ -73,6 +73,8 @@ class Feature:
     after_claim: tuple[str, ...] = ()
     after_leave: tuple[str, ...] = ()
     after_finish: tuple[str, ...] = ()
+    #: What a leader has to do now, and when next.
+    due: tuple[str, ...] = ()
     #: Why a job waits, and numbers for Prometheus.
     explain: tuple[str, ...] = ()
     metrics: tuple[str, ...] = ()

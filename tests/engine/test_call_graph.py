@@ -64,6 +64,7 @@ HOOKS = {
     "after_claim": "after_claim",
     "after_leave": "after_leave",
     "after_finish": "after_finish",
+    "due": "due_in_features",
     "explain": "explain_by_features",
     "metrics": "collect_metrics_of_features",
 }

@@ -9,5 +9,5 @@ feature = Feature(
     kinds=("handlers:app",),
     routes=("routes:routes",),
     pages=("pages:pages", "pages_job:pages", "pages_failures:pages"),
-    commands={"jobs": "commands:app", "run": "command_run:run"},
+    commands={"jobs": "commands:app", "run": "commands_run:run"},
 )

@@ -71,7 +71,7 @@ async def tail(
     jsonl: Annotated[bool, typer.Option("--jsonl", help="One JSON document a line.")] = False,
 ) -> None:
     """Follow the events of one job until it ends, or new jobs until Ctrl-C."""
-    from leasehold.features.jobs.command_run import line
+    from leasehold.features.jobs.commands_run import line
 
     async with _client(tenant) as client:
         if job_id:

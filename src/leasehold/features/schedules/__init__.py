@@ -9,5 +9,6 @@ feature = Feature(
     routes=("routes:routes",),
     pages=("pages:pages",),
     commands={"schedules": "commands:app"},
+    due=("due_for_schedules",),
     metrics=("collect_schedule_metrics",),
 )

@@ -11,5 +11,6 @@ feature = Feature(
     routes=("routes:routes", "routes_deliveries:routes"),
     pages=("pages:pages",),
     commands={"webhooks": "commands:app"},
+    due=("due_for_webhooks",),
     metrics=("collect_webhook_metrics",),
 )

@@ -15,6 +15,8 @@ declare
   v_now   timestamptz := leasehold.now();
   v_until timestamptz;
   v_next  timestamptz;
+  v_due   text[];
+  v_soon  timestamptz;
 begin
   select until into v_until from leasehold.duty where duty = 'leader' and worker_id = p_worker;
   leads := coalesce(v_until > v_now + make_interval(secs => p_seconds * 2 / 3), false);
@@ -27,9 +29,10 @@ begin
     end if;
   end if;
 
-  due := array_remove(array[
+  select array_agg(f.due) filter (where f.due is not null), min(f.next_at) into v_due, v_soon
+  from leasehold.due_in_features(v_now) f;
+  due := v_due || array_remove(array[
     case when exists (select from leasehold.deferred where run_at <= v_now) then 'dispatch due jobs' end,
-    case when exists (select from leasehold.schedule where not paused and next_at <= v_now) then 'fire schedules' end,
     case when exists (select from leasehold.news) or exists (select from leasehold.unsettled) or exists (select from leasehold.stop)
       or exists (select from leasehold.waiting where until <= v_now)
       or exists (select from leasehold.flow where state = 'running' and deadline <= v_now)
@@ -42,16 +45,12 @@ begin
     ) and exists (
       select from leasehold.worker where worker_id = p_worker and beat_at >= v_now - make_interval(secs => lease_s)
     ) then 'rescue silent workers' end,
-    case when exists (
-      select from leasehold.endpoint e where e.state = 'enabled'
-        and exists (select from leasehold.delivery d where d.endpoint_id = e.endpoint_id and d.job_id is null and d.state = 'pending')
-    ) then 'collect job events' end,
     case when exists (select from leasehold.gate_bell where at <= v_now + interval '1 s') then 'ring gates' end
   ], null);
 
   v_next := least(
     (select run_at from leasehold.deferred where run_at > v_now order by run_at limit 1),
-    (select next_at from leasehold.schedule where not paused and next_at > v_now order by next_at limit 1),
+    v_soon,
     (select until from leasehold.waiting where until > v_now order by until limit 1),
     (select deadline from leasehold.flow where state = 'running' and deadline > v_now order by deadline limit 1),
     (select at - interval '1 s' from leasehold.gate_bell where at > v_now + interval '1 s' order by at limit 1),
