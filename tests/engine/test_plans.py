@@ -201,10 +201,10 @@ READ = "select seq_tup_read + idx_tup_fetch from pg_stat_xact_all_tables where r
 async def test_every_hot_function_pins_its_plans(cell: Cell) -> None:
     rows = await cell.look(
         "select proname, proconfig from pg_proc where pronamespace = 'leasehold'::regnamespace"
-        " and proname in ('exchange', 'finish', 'finish_plainly', 'insert_jobs',"
+        " and proname in ('exchange', 'finish', 'insert_jobs',"
         " 'dispatch_due_jobs', 'advance_lane_floor')"
     )
-    assert len(rows) == 6
+    assert len(rows) == 5
     for row in rows:
         assert {"enable_seqscan=off", "enable_indexscan=on", "jit=off", "plan_cache_mode=force_generic_plan"} <= set(
             row["proconfig"]

@@ -288,7 +288,7 @@ def test_random_lives_of_jobs_agree_with_the_model(cluster: Cluster, examples: i
 
 MUTANTS = {
     "a finish without a look at the token": (
-        "functions/finish.sql",
+        "functions/end_attempts.sql",
         [
             (
                 "where l.token = g.token",
@@ -298,7 +298,7 @@ MUTANTS = {
         ],
     ),
     "a plain finish without a look at the token": (
-        "functions/finish_plainly.sql",
+        "functions/end_succeeded_attempts.sql",
         [
             (
                 "where l.token = any(p_tokens)",
@@ -312,7 +312,7 @@ MUTANTS = {
         [("where ended_at is null and beat_at < v_now - make_interval(secs => lease_s)", "where ended_at is null")],
     ),
     "attempts that are not counted when they are lost": (
-        "functions/finish.sql",
+        "functions/end_attempts.sql",
         [("in ('snoozed', 'released') then attempt - 1", "in ('snoozed', 'released', 'lost') then attempt - 1")],
     ),
     "a cancel that forgets those who run": (

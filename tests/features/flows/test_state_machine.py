@@ -365,11 +365,11 @@ MUTANTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
     ),
     "an end that does not tell its flow": (
         "functions/finish.sql",
-        [("after_finish(coalesce(v_leave, '{}'), ", "after_finish('{}', ")],
+        [("after_finish(coalesce(v_ended.leave, '{}'), ", "after_finish('{}', ")],
     ),
     "a plain end that does not tell its flow": (
-        "functions/finish_plainly.sql",
-        [("    perform leasehold.update_flow_of_ended_jobs(v_bound);\n", "")],
+        "functions/end_succeeded_attempts.sql",
+        [("(where bound)\n  into accepted", "(where false)\n  into accepted")],
     ),
     "a flow that stops and goes on": (
         "functions/release_steps.sql",

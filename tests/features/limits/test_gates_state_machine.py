@@ -390,8 +390,8 @@ MUTANTS = {
         [("perform leasehold.after_finish(", "-- ")],
     ),
     "a plain end that says nothing": (
-        "functions/finish_plainly.sql",
-        [("    perform leasehold.tell_gates(v_bound, v_accepted);\n", "")],
+        "functions/end_succeeded_attempts.sql",
+        [("filter (where bound), array_agg", "filter (where false), array_agg")],
     ),
     "a breaker that never closes again": (
         "functions/tell_gates.sql",

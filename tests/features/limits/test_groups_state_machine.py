@@ -295,12 +295,12 @@ MUTANTS = {
         [("on c.lane = n.lane", "on false")],
     ),
     "a place that is kept after the end": (
-        "functions/finish.sql",
+        "functions/end_attempts.sql",
         [("filter (where bound and state is not null)", "filter (where bound and state = 'x')")],
     ),
     "a place that is kept after a plain end": (
-        "functions/finish_plainly.sql",
-        [("    perform leasehold.leave_groups(v_bound, '{}');\n", "")],
+        "functions/end_succeeded_attempts.sql",
+        [("(where bound)\n  into accepted", "(where false)\n  into accepted")],
     ),
     "a cancel that keeps the place": (
         "functions/remove_waiting_job.sql",
