@@ -12,8 +12,11 @@ from leasehold.errors import Conflict, NotFound
 from leasehold.program.client import Backend
 from leasehold.settings import Settings
 from leasehold_packs.audits import start_run
-from leasehold_packs.audits.model import Options
+from leasehold_packs.audits.model import Options as AuditOptions
 from leasehold_packs.audits.run import RUNS as AUDITS
+from leasehold_packs.postings import service
+from leasehold_packs.postings.model import NewSource, Options
+from leasehold_packs.postings.store_runs import RUNS as POSTINGS
 from leasehold_packs.runs.run import Runs
 from tests.cell import Cell
 
@@ -21,16 +24,24 @@ Start = Callable[[Transaction], Awaitable[UUID]]
 
 
 async def audit(tx: Transaction) -> UUID:
-    return (await start_run.request_run(tx, "https://shop.test/", Options(), force=True)).run_id
+    return (await start_run.request_run(tx, "https://shop.test/", AuditOptions(), force=True)).run_id
+
+
+async def look_for_postings(tx: Transaction) -> UUID:
+    source = await service.add_source(tx, NewSource(url="https://boards.greenhouse.io/acme"), Options())
+    return (await service.request_run(tx, "test", sources=[source.source_id])).run_id
 
 
 #: Each pack that has runs, and how one of them starts.
-PACKS = [pytest.param(AUDITS, audit, id="audits")]
+PACKS = [
+    pytest.param(AUDITS, audit, id="audits"),
+    pytest.param(POSTINGS, look_for_postings, id="postings"),
+]
 
 
 @pytest.fixture
 async def access(cell: Cell, api_db: Database, worker_db: Database) -> Access:
-    await register_kinds(worker_db, ["audits"], {})
+    await register_kinds(worker_db, ["audits", "postings"], {})
     return Access(Backend(Settings(), api_db), cell.tenant_a, "test")
 
 
