@@ -17,7 +17,7 @@ from leasehold.features.reports.formats import Heading, pieces
 from leasehold_packs.audits import report as audits
 from leasehold_packs.audits.model_results import Issue
 from leasehold_packs.monitors import feeds as monitors
-from leasehold_packs.monitors.model_results import Change
+from leasehold_packs.monitors.model_results import OfferChange
 from leasehold_packs.passports.bundle import Bundle
 from leasehold_packs.passports.bundle_archive import INDEX, Archive, Entry
 from leasehold_packs.postings import report as postings
@@ -49,8 +49,8 @@ def of_postings(text: str) -> str:
 
 
 def of_monitors(text: str) -> str:
-    rest: dict[str, Any] = dict.fromkeys(field.name for field in fields(Change))
-    return monitors.as_csv([Change(**rest | {"at": NOW, "name": text, "before": {}, "after": {}})])
+    rest: dict[str, Any] = dict.fromkeys(field.name for field in fields(OfferChange))
+    return monitors.as_csv([OfferChange(**rest | {"at": NOW, "name": text, "before": {}, "after": {}})])
 
 
 def of_passports(text: str) -> str:

@@ -27,7 +27,7 @@ from leasehold.program.client import Backend
 from leasehold.settings import Settings
 from leasehold_packs.audits import feature, service, start_run
 from leasehold_packs.audits.model import Options
-from leasehold_packs.audits.model_results import Audit
+from leasehold_packs.audits.model_results import SiteAudit
 from leasehold_packs.audits.start_run import QUEUE
 from tests.cell import Cell, apart
 from tests.cli.program import started
@@ -114,7 +114,7 @@ class Crew:
     def __init__(self, access: Access, nursery: int, base: str) -> None:
         self.access, self.nursery, self.base = access, nursery, base
 
-    async def audit(self, *, kill: bool = False, max_pages: int = 5000) -> Audit:
+    async def audit(self, *, kill: bool = False, max_pages: int = 5000) -> SiteAudit:
         """One run to its end, in which one worker is killed half-way."""
         async with self.access.transaction() as tx:
             url, options = f"{self.base}/index.html", Options(max_pages=max_pages)
@@ -125,7 +125,7 @@ class Crew:
         await eventually(lambda: self._is_over(asked.run_id), what="the end", seconds=600)
         return await self._run(asked.run_id)
 
-    async def compared(self, before: Audit, after: Audit) -> tuple[set[Finding], set[Finding]]:
+    async def compared(self, before: SiteAudit, after: SiteAudit) -> tuple[set[Finding], set[Finding]]:
         """New and fixed. How long an answer took is nobody's doing."""
         async with self.access.transaction() as tx:
             found = await service.compare(tx, before.run_id, after.run_id)
@@ -134,7 +134,7 @@ class Crew:
         )
         return _steady(new), _steady(fixed)
 
-    async def _run(self, run_id: UUID) -> Audit:
+    async def _run(self, run_id: UUID) -> SiteAudit:
         async with self.access.transaction() as tx:
             return await service.get_run(tx, run_id)
 
@@ -169,7 +169,7 @@ async def crew(cell: Cell, site: Site, *, workers: int = 4) -> AsyncIterator[Cre
             yield Crew(access, nursery.process.pid, f"http://127.0.0.1:{port}")
 
 
-async def known(cell: Cell, run: Audit) -> None:
+async def known(cell: Cell, run: SiteAudit) -> None:
     """The answers that are known of the manual."""
     told = run.report
     assert told

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from leasehold_packs.audits import service, start_run
-from leasehold_packs.audits.model_results import Audit
+from leasehold_packs.audits.model_results import SiteAudit
 from tests.fetch.world import Site, moved, page
 from tests.packs.audits.test_runs import Auditor, Opened, auditing, document, only, report_of
 
@@ -38,7 +38,7 @@ def down(site: Site, paths: Iterable[str], status: str = "503 Service Unavailabl
     return before
 
 
-async def states(auditor: Auditor, run: Audit) -> dict[tuple[str, str], tuple[str, str | None]]:
+async def states(auditor: Auditor, run: SiteAudit) -> dict[tuple[str, str], tuple[str, str | None]]:
     """What became of each finding so far, and the note of those that were accepted."""
     async with auditor.access.transaction() as tx:
         found = (await service.list_findings(tx, run.site_id, limit=10_000)).data
@@ -49,7 +49,7 @@ async def states(auditor: Auditor, run: Audit) -> dict[tuple[str, str], tuple[st
     }
 
 
-async def accepted(auditor: Auditor, run: Audit) -> None:
+async def accepted(auditor: Auditor, run: SiteAudit) -> None:
     async with auditor.access.transaction() as tx:
         for one in (await service.list_findings(tx, run.site_id, limit=10_000)).data:
             if one.check_id == "title_short":

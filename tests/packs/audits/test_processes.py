@@ -13,7 +13,7 @@ from leasehold.program.client import Backend
 from leasehold.settings import Settings
 from leasehold_packs.audits import feature, service, start_run
 from leasehold_packs.audits.model import Options
-from leasehold_packs.audits.model_results import Audit
+from leasehold_packs.audits.model_results import SiteAudit
 from leasehold_packs.audits.start_run import QUEUE
 from tests.cell import Cell
 from tests.cli.program import Said, leasehold, started
@@ -46,7 +46,7 @@ class Office:
             options = Options(max_pages=MANY + 10)
             return await start_run.request_run(tx, self.base + path, options, force=True)
 
-    async def state(self, run_id: Any) -> Audit:
+    async def state(self, run_id: Any) -> SiteAudit:
         async with self.access.transaction() as tx:
             return await service.get_run(tx, run_id)
 

@@ -16,7 +16,7 @@ from leasehold.http.app import create_app, open_services
 from leasehold.plugins.discovery import InstalledFeature
 from leasehold_packs.audits import feature, routes, service, start_run
 from leasehold_packs.audits.checks import content
-from leasehold_packs.audits.model_results import Audit, Change
+from leasehold_packs.audits.model_results import CheckChange, SiteAudit
 from tests.cell import Cell
 from tests.features.webhooks.hooks import Hooks, Receiver, settings_for
 from tests.fetch.world import Site, page, serving
@@ -242,14 +242,14 @@ async def test_time_and_bytes_end_a_crawl_which_is_judged_as_far_as_it_came(audi
         assert [event.message for event in events if event.type == "warning"] == ["the 1 minutes of the audit are over"]
 
 
-def changes_of(run: Audit) -> dict[str, Change]:
+def changes_of(run: SiteAudit) -> dict[str, CheckChange]:
     changed = report_of(run)["changed"]
     assert changed
     return changed["checks"]
 
 
-async def _second(auditor: Auditor) -> Audit:
-    async def look() -> Audit | None:
+async def _second(auditor: Auditor) -> SiteAudit:
+    async def look() -> SiteAudit | None:
         async with auditor.access.transaction() as tx:
             runs = await service.list_runs(tx)
             if len(runs) < 2 or runs[0].state == "running":

@@ -18,7 +18,7 @@ from leasehold.program.client import Backend
 from leasehold.settings import Settings
 from leasehold_packs.audits import feature, report, service, start_run
 from leasehold_packs.audits.model import Options
-from leasehold_packs.audits.model_results import Audit, Report
+from leasehold_packs.audits.model_results import AuditReport, SiteAudit
 from leasehold_packs.audits.run import RUNS
 from leasehold_packs.audits.start_run import RequestedRun
 from tests.cell import Cell
@@ -50,11 +50,11 @@ class Auditor:
         async with self.access.transaction() as tx:
             return await start_run.request_run(tx, self.base + path, Options(**options), force=force)
 
-    async def run(self, path: str = "/", **options: Any) -> Audit:
+    async def run(self, path: str = "/", **options: Any) -> SiteAudit:
         return await self.ended((await self.ask(path, **options)).run_id)
 
-    async def ended(self, run_id: UUID) -> Audit:
-        async def look() -> Audit | None:
+    async def ended(self, run_id: UUID) -> SiteAudit:
+        async def look() -> SiteAudit | None:
             async with self.access.transaction() as tx:
                 run = await service.get_run(tx, run_id)
             return None if run.is_running else run
@@ -63,12 +63,12 @@ class Auditor:
         assert ended
         return ended
 
-    async def found(self, run: Audit) -> set[tuple[str, str]]:
+    async def found(self, run: SiteAudit) -> set[tuple[str, str]]:
         async with self.access.transaction() as tx:
             issues = (await service.list_issues(tx, run.run_id)).data
         return {(issue.check_id, issue.url.removeprefix(self.base)) for issue in issues}
 
-    async def findings(self, run: Audit, *states: str) -> set[tuple[str, str]]:
+    async def findings(self, run: SiteAudit, *states: str) -> set[tuple[str, str]]:
         async with self.access.transaction() as tx:
             found = (await service.list_findings(tx, run.site_id)).data
         return {(one.check_id, one.url.removeprefix(self.base)) for one in found if one.state in states}
@@ -99,7 +99,7 @@ async def auditing(cell: Cell, api_db: Database) -> Opened:
     return opened
 
 
-def report_of(run: Audit) -> Report:
+def report_of(run: SiteAudit) -> AuditReport:
     assert run.report, run.reason
     return run.report
 

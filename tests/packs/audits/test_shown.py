@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from leasehold_packs.audits import service
-from leasehold_packs.audits.model_results import AuditSummary, Part
+from leasehold_packs.audits.model_results import AuditSummary, Page
 from tests.cell import Cell
 from tests.fetch.world import Site, moved, page
 from tests.packs.audits.test_pages import visiting
@@ -47,9 +47,9 @@ async def test_a_list_says_where_it_goes_on_until_all_of_it_was_seen(auditing: O
     assert max(len(one.issues) for one in sample) == 2
 
 
-async def part(auditor: Auditor, name: str, *asked: Any, **given: Any) -> Part[Any]:
+async def part(auditor: Auditor, name: str, *asked: Any, **given: Any) -> Page[Any]:
     async with auditor.access.transaction() as tx:
-        found: Part[Any] = await getattr(service, name)(tx, *asked, **given)
+        found: Page[Any] = await getattr(service, name)(tx, *asked, **given)
         return found
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from leasehold.database.database import Database
 from leasehold_packs.monitors import service
-from leasehold_packs.monitors.model_results import Run
+from leasehold_packs.monitors.model_results import CrawlRun
 from tests.cell import Cell
 from tests.features.webhooks.hooks import Hooks, Receiver, settings_for
 from tests.fetch.world import Site, page, serving
@@ -39,7 +39,7 @@ async def test_days_of_a_shop_are_told_exactly_and_once(cell: Cell, api_db: Data
     assert [known(run.counts)["results"].get("missing", 0) for run in runs] == [0, 1, 0]
 
 
-async def live_through(watcher: Watcher, shop: Site) -> list[Run]:
+async def live_through(watcher: Watcher, shop: Site) -> list[CrawlRun]:
     """The runs of the days, the first day first."""
     site_id = await watcher.site(spread_minutes=0)
     shop.pages = days.pages(0)

@@ -18,7 +18,7 @@ from leasehold.settings import Settings
 from leasehold_packs.monitors import feature, service
 from leasehold_packs.monitors.changes import ChangedValue
 from leasehold_packs.monitors.demo.shop import Item, product_page
-from leasehold_packs.monitors.model_results import ProductDetail, Run
+from leasehold_packs.monitors.model_results import CrawlRun, ProductDetail
 from tests.cell import Cell
 from tests.features.webhooks.hooks import KEY
 from tests.fetch.world import Site, page, serving
@@ -66,11 +66,11 @@ class Watcher:
         """What a check says."""
         return str((await self.ended(await self.ask(service.check, product_id))).result)
 
-    async def crawl(self, site_id: UUID, what: str = "crawl") -> Run:
+    async def crawl(self, site_id: UUID, what: str = "crawl") -> CrawlRun:
         """A run over all products of a site, when it has ended."""
         begun = await self.ended(await self.ask(service.crawl, site_id, what=what))
 
-        async def look() -> Run | None:
+        async def look() -> CrawlRun | None:
             runs = await self.ask(service.list_runs, site_id)
             return next((run for run in runs if str(run.run_id) == begun.result and run.finished_at), None)
 

@@ -11,7 +11,7 @@ from leasehold import shell
 
 if TYPE_CHECKING:
     from leasehold import Access
-    from leasehold_packs.audits.model_results import Audit, AuditEvent, Issue
+    from leasehold_packs.audits.model_results import AuditEvent, Issue, SiteAudit
 
 app = typer.Typer(help="Site audits.", no_args_is_help=True)
 
@@ -213,7 +213,7 @@ async def demo(
         await demonstration.run(access, weeks=weeks, port=port, tell=shell.say)
 
 
-async def _ended(access: "Access", run_id: UUID) -> "Audit":
+async def _ended(access: "Access", run_id: UUID) -> "SiteAudit":
     from leasehold_packs.audits import service
     from leasehold_packs.runs.snapshot import wait
 
@@ -230,7 +230,7 @@ def _has(open_: dict[str, int], at_least: str) -> bool:
     return any(open_.get(severity) for severity in _SEVERITIES[: _SEVERITIES.index(at_least) + 1])
 
 
-def _print(ended: "Audit", found: "list[Issue]", left_out: int, *, json: bool) -> None:
+def _print(ended: "SiteAudit", found: "list[Issue]", left_out: int, *, json: bool) -> None:
     if json:
         shell.print_json(asdict(ended) | {"issues": found, "issues_left_out": left_out})
         return

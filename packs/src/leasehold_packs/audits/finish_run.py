@@ -11,7 +11,7 @@ from typing_extensions import TypedDict
 from leasehold import Transaction
 from leasehold_packs.audits import store
 from leasehold_packs.audits.crawl import page_key
-from leasehold_packs.audits.model_results import Changes, Counts, Report, Term
+from leasehold_packs.audits.model_results import AuditReport, Changes, Counts, Term
 from leasehold_packs.audits.recipe import checks
 from leasehold_packs.audits.run import RUNS, AuditRun
 from leasehold_packs.audits.score import Score, score
@@ -121,7 +121,7 @@ async def _changed(tx: Transaction, before: UUID, after: UUID) -> Changes:
     }
 
 
-def _report(counts: Counts, result: Score, changed: Changes | None) -> Report:
+def _report(counts: Counts, result: Score, changed: Changes | None) -> AuditReport:
     terms: list[Term] = [
         {
             "check": term.check,

@@ -24,7 +24,7 @@ class Term(TypedDict):
     taken: float
 
 
-class Change(TypedDict):
+class CheckChange(TypedDict):
     """How many pages have a fault now, and had it before."""
 
     new: int
@@ -35,7 +35,7 @@ class Changes(TypedDict):
     """What the recipe of today says otherwise of the same pages."""
 
     score_before: float | None
-    checks: dict[str, Change]
+    checks: dict[str, CheckChange]
 
 
 class Counts(TypedDict):
@@ -53,7 +53,7 @@ class Counts(TypedDict):
     forbidden: dict[str, int]  # by the rule of robots.txt
 
 
-class Report(Counts):
+class AuditReport(Counts):
     """Counts and the arithmetic of the score, as the run keeps them."""
 
     arithmetic: str
@@ -78,11 +78,11 @@ class AuditProgress(Run):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Audit(AuditProgress):
+class SiteAudit(AuditProgress):
     """One run, with its report when it has one."""
 
     options: Mapping[str, object]
-    report: Report | None
+    report: AuditReport | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -286,7 +286,7 @@ class Comparison:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part(Generic[T]):
+class Page(Generic[T]):
     """One part of a list; ``next_cursor`` is where the next one begins, None at the end."""
 
     data: list[T]

@@ -3,7 +3,7 @@
 from html import escape
 
 from leasehold import csv_line
-from leasehold_packs.audits.model_results import Audit, CheckSample, Issue, Report, Term
+from leasehold_packs.audits.model_results import AuditReport, CheckSample, Issue, SiteAudit, Term
 from leasehold_packs.audits.recipe import checks
 
 _STYLE = """
@@ -40,7 +40,7 @@ PAGE = {
 }
 
 
-def as_html(run: Audit, url: str, samples: list[CheckSample]) -> str:
+def as_html(run: SiteAudit, url: str, samples: list[CheckSample]) -> str:
     """Each check once, with what, why and how, and the first of the pages that have it."""
     report = run.report
     body = [
@@ -57,7 +57,7 @@ def as_html(run: Audit, url: str, samples: list[CheckSample]) -> str:
     return f"<!doctype html><html lang=en><head>{head}</head><body><main>{''.join(body)}</main></body></html>"
 
 
-def _unknown(report: Report) -> str:
+def _unknown(report: AuditReport) -> str:
     """What the audit says nothing of."""
     unread = report["unread"]
     words = [f"{unread} pages could not be read: what is known of them stays as it was."] if unread else []

@@ -1,6 +1,6 @@
 """``/v1/audits``."""
 
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from functools import partial
 from typing import Annotated, Literal
@@ -13,9 +13,24 @@ from leasehold import web
 from leasehold.errors import BadInput
 from leasehold_packs.audits import report, schedule, service, start_run
 from leasehold_packs.audits.model import Options
-from leasehold_packs.audits.recipe import VERSION, checks
+from leasehold_packs.audits.model_results import (
+    AcceptedFinding,
+    AuditSummary,
+    Comparison,
+    Finding,
+    Issue,
+    Page,
+    PageDetail,
+    PageSummary,
+    SiteAudit,
+    SiteSummary,
+)
+from leasehold_packs.audits.recipe import VERSION, Check, checks
 from leasehold_packs.audits.run import RUNS
+from leasehold_packs.audits.schedule import SiteSchedule
+from leasehold_packs.audits.start_run import RequestedRun
 from leasehold_packs.runs import stream
+from leasehold_packs.runs.run import RunState
 from leasehold_packs.webfacts.redacted import shown
 
 routes = web.routes("audits")
@@ -27,6 +42,27 @@ Cursor = Annotated[str | None, Query(max_length=200)]
 FindingState = Literal["new", "open", "fixed", "regressed", "accepted"]
 #: Seconds between two looks of a stream.
 POLL_SECONDS = 0.5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Catalogue:
+    """What is looked for, by which version of the recipe."""
+
+    recipe: int
+    data: list[Check]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangedRun:
+    run_id: UUID
+    state: RunState
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reevaluation:
+    """The run that judges the pages of another one."""
+
+    run_id: UUID
 
 
 class AuditRequest(BaseModel):
@@ -71,38 +107,64 @@ class Timetable(BaseModel):
     options: Options = Field(default_factory=Options)
 
 
-@routes.post("/v1/audits", operation_id="audits.create", summary="Audit a site", status_code=202, openapi_extra=WRITE)
+@routes.post(
+    "/v1/audits",
+    operation_id="audits.create",
+    response_model=RequestedRun,
+    summary="Audit a site",
+    status_code=202,
+    openapi_extra=WRITE,
+)
 async def create(tenant: web.Tenant, body: AuditRequest, idempotency_key: web.IdempotencyKey = None) -> web.Response:
     async def operate(tx: web.Transaction) -> web.Answer:
         asked = await start_run.request_run(tx, body.url, body.options, force=body.force)
         if asked.created:
             await tx.log("audits.start", str(asked.run_id), {"url": shown(body.url)})
         headers = {"Location": f"/v1/audits/{asked.run_id}"}
-        return web.Answer(status=202 if asked.created else 200, value=asdict(asked), headers=headers)
+        return web.Answer(status=202 if asked.created else 200, value=asked, headers=headers)
 
     return await tenant.once(idempotency_key, operate)
 
 
-@routes.get("/v1/audits", operation_id="audits.list", summary="The newest audits first", openapi_extra=READ)
+@routes.get(
+    "/v1/audits",
+    operation_id="audits.list",
+    response_model=web.Listing[AuditSummary],
+    summary="The newest audits first",
+    openapi_extra=READ,
+)
 async def list_(tenant: web.Tenant, site_id: UUID | None = None, limit: Limit = 50) -> web.Response:
     async with tenant.transaction() as tx:
-        return web.answer({"data": await service.list_runs(tx, site_id=site_id, limit=limit)})
+        return web.answer_all(await service.list_runs(tx, site_id=site_id, limit=limit), of=AuditSummary)
 
 
-@routes.get("/v1/audits/sites", operation_id="audits.sites", summary="All sites with their scores", openapi_extra=READ)
+@routes.get(
+    "/v1/audits/sites",
+    operation_id="audits.sites",
+    response_model=web.Listing[SiteSummary],
+    summary="All sites with their scores",
+    openapi_extra=READ,
+)
 async def sites(tenant: web.Tenant) -> web.Response:
     async with tenant.transaction() as tx:
-        return web.answer({"data": await service.list_sites(tx)})
+        return web.answer_all(await service.list_sites(tx), of=SiteSummary)
 
 
-@routes.get("/v1/audits/checks", operation_id="audits.checks", summary="What is looked for", openapi_extra=READ)
+@routes.get(
+    "/v1/audits/checks",
+    operation_id="audits.checks",
+    response_model=Catalogue,
+    summary="What is looked for",
+    openapi_extra=READ,
+)
 async def list_checks(tenant: web.Tenant) -> web.Response:
-    return web.answer({"recipe": VERSION, "data": [asdict(check) for check in checks().values()]})
+    return web.answer(Catalogue(recipe=VERSION, data=list(checks().values())))
 
 
 @routes.get(
     "/v1/audits/sites/{site_id}/findings",
     operation_id="audits.findings",
+    response_model=Page[Finding],
     summary="What became of what was found: new, open, fixed, regressed, accepted",
     openapi_extra=READ,
 )
@@ -121,6 +183,7 @@ async def findings(
 @routes.put(
     "/v1/audits/sites/{site_id}/schedule",
     operation_id="audits.schedule",
+    response_model=SiteSchedule,
     summary="Audit a site by the clock",
     openapi_extra=WRITE,
 )
@@ -152,6 +215,7 @@ async def remove_schedule(tenant: web.Tenant, site_id: UUID) -> web.Response:
 @routes.patch(
     "/v1/audits/findings/{finding_id}",
     operation_id="audits.accept",
+    response_model=AcceptedFinding,
     summary="Accept a finding, or open it again",
     openapi_extra=WRITE,
 )
@@ -162,21 +226,30 @@ async def accept(tenant: web.Tenant, finding_id: UUID, body: Acceptance) -> web.
         return web.answer(finding)
 
 
-@routes.get("/v1/audits/{run_id}", operation_id="audits.get", summary="One audit", openapi_extra=READ)
+@routes.get(
+    "/v1/audits/{run_id}", operation_id="audits.get", response_model=SiteAudit, summary="One audit", openapi_extra=READ
+)
 async def get(request: web.Request, tenant: web.Tenant, run_id: UUID) -> web.Response:
     async with tenant.transaction() as tx:
         return web.tagged(request, await service.get_run(tx, run_id))
 
 
-@routes.post("/v1/audits/{run_id}/cancel", operation_id="audits.cancel", summary="Stop an audit", openapi_extra=WRITE)
+@routes.post(
+    "/v1/audits/{run_id}/cancel",
+    operation_id="audits.cancel",
+    response_model=ChangedRun,
+    summary="Stop an audit",
+    openapi_extra=WRITE,
+)
 async def cancel(tenant: web.Tenant, run_id: UUID) -> web.Response:
     await RUNS.cancel(tenant, run_id, action="audits.stop")
-    return web.answer({"run_id": run_id, "state": "canceled"})
+    return web.answer(ChangedRun(run_id=run_id, state="canceled"))
 
 
 @routes.post(
     "/v1/audits/{run_id}/resume",
     operation_id="audits.resume",
+    response_model=ChangedRun,
     summary="Let an audit that was stopped go on where it was",
     openapi_extra=WRITE,
 )
@@ -184,12 +257,13 @@ async def resume(tenant: web.Tenant, run_id: UUID) -> web.Response:
     async with tenant.transaction() as tx:
         await start_run.resume(tx, run_id)
         await tx.log("audits.resume", str(run_id))
-    return web.answer({"run_id": run_id, "state": "running"})
+    return web.answer(ChangedRun(run_id=run_id, state="running"))
 
 
 @routes.post(
     "/v1/audits/{run_id}/reevaluate",
     operation_id="audits.reevaluate",
+    response_model=Reevaluation,
     summary="Judge the pages that were kept by the recipe of today; nothing is fetched",
     status_code=202,
     openapi_extra=WRITE,
@@ -200,7 +274,7 @@ async def reevaluate(
     async def operate(tx: web.Transaction) -> web.Answer:
         new = await start_run.reevaluate_run(tx, run_id, settle=body.settle)
         await tx.log("audits.reevaluate", str(new), {"of": str(run_id)})
-        return web.Answer(status=202, value={"run_id": new}, headers={"Location": f"/v1/audits/{new}"})
+        return web.Answer(status=202, value=Reevaluation(run_id=new), headers={"Location": f"/v1/audits/{new}"})
 
     return await tenant.once(idempotency_key, operate)
 
@@ -221,7 +295,13 @@ async def events(
     return await stream.respond(tenant, read, last_event_id, noun="audit", every_s=POLL_SECONDS)
 
 
-@routes.get("/v1/audits/{run_id}/issues", operation_id="audits.issues", summary="What it found", openapi_extra=READ)
+@routes.get(
+    "/v1/audits/{run_id}/issues",
+    operation_id="audits.issues",
+    response_model=Page[Issue],
+    summary="What it found",
+    openapi_extra=READ,
+)
 async def issues(
     tenant: web.Tenant,
     run_id: UUID,
@@ -238,7 +318,13 @@ async def issues(
         return web.answer(found)
 
 
-@routes.get("/v1/audits/{run_id}/urls", operation_id="audits.urls", summary="The pages it met", openapi_extra=READ)
+@routes.get(
+    "/v1/audits/{run_id}/urls",
+    operation_id="audits.urls",
+    response_model=Page[PageSummary],
+    summary="The pages it met",
+    openapi_extra=READ,
+)
 async def urls(
     tenant: web.Tenant,
     run_id: UUID,
@@ -253,7 +339,13 @@ async def urls(
         return web.answer(found)
 
 
-@routes.get("/v1/audits/{run_id}/url", operation_id="audits.url", summary="All about one page", openapi_extra=READ)
+@routes.get(
+    "/v1/audits/{run_id}/url",
+    operation_id="audits.url",
+    response_model=PageDetail,
+    summary="All about one page",
+    openapi_extra=READ,
+)
 async def url(
     tenant: web.Tenant,
     run_id: UUID,
@@ -289,6 +381,7 @@ async def get_report(tenant: web.Tenant, run_id: UUID, form: Literal["html", "js
 @routes.get(
     "/v1/audits/{before}/diff/{after}",
     operation_id="audits.diff",
+    response_model=Comparison,
     summary="What a later audit found that an earlier one did not, and the other way round",
     openapi_extra=READ,
 )

@@ -17,7 +17,6 @@ from leasehold_packs.audits.crawl import page_key
 from leasehold_packs.audits.cursors import cursor_of, place_of
 from leasehold_packs.audits.model_results import (
     AcceptedFinding,
-    Audit,
     AuditEvent,
     AuditProgress,
     AuditSummary,
@@ -27,13 +26,14 @@ from leasehold_packs.audits.model_results import (
     Finding,
     Issue,
     OutsideLink,
+    Page,
     PageAnswer,
     PageDetail,
     PageIssue,
     PageLink,
     PageSummary,
-    Part,
     Site,
+    SiteAudit,
     SiteSummary,
     T,
 )
@@ -49,7 +49,7 @@ _COMPARED = 10_000
 # -- runs and sites ---------------------------------------------------------------------------------------------------
 
 
-async def get_run(tx: Transaction, run_id: UUID) -> Audit:
+async def get_run(tx: Transaction, run_id: UUID) -> SiteAudit:
     run = await RUNS.get(tx, run_id)
     row = await tx.fetchrow(
         "select site_id, recipe, options, pages, score::float8, report, progress, part, reread_of, settles"
@@ -61,7 +61,7 @@ async def get_run(tx: Transaction, run_id: UUID) -> Audit:
     columns = {field.name: getattr(run, field.name) for field in fields(run)} | dict(row)
     masked = {name: shown(json.loads(row[name] or "null")) for name in ("options", "report")}
     urls = {count["state"]: count["n"] for count in counts}
-    return Audit(**columns | masked | {"reason": shown(run.reason), "urls": urls})
+    return SiteAudit(**columns | masked | {"reason": shown(run.reason), "urls": urls})
 
 
 async def snapshot(access: Access, run_id: UUID, after: int | None) -> Snapshot:
@@ -115,7 +115,7 @@ async def list_issues(
     state: str | None = None,
     cursor: str | None = None,
     limit: int = 1000,
-) -> Part[Issue]:
+) -> Page[Issue]:
     """What a run found, the worst first, and what has become of each by now."""
     await RUNS.get(tx, run_id)
     check_after, key_after = place_of(cursor, 2)
@@ -124,7 +124,7 @@ async def list_issues(
         run_id, check, severity, state, check_after, _key_of(key_after), limit + 1,
     )  # fmt: skip
     found = [_issue(row) for row in rows[:limit]]
-    return _part(found, more=len(rows) > limit, place=lambda last: (last.check_id, last.key))
+    return _page(found, more=len(rows) > limit, place=lambda last: (last.check_id, last.key))
 
 
 async def all_issues(tx: Transaction, run_id: UUID) -> tuple[list[Issue], int]:
@@ -155,14 +155,14 @@ async def count_open(tx: Transaction, run_id: UUID) -> dict[str, int]:
 
 async def list_findings(
     tx: Transaction, site_id: UUID, *, state: str | None = None, cursor: str | None = None, limit: int = 1000
-) -> Part[Finding]:
+) -> Page[Finding]:
     """What became of what was found, the worst first."""
     [after] = place_of(cursor, 1)
     rows = await tx.fetch(
         "select * from leasehold_audits.list_findings($1, $2, $3, $4)", site_id, state, _uuid(after), limit + 1
     )
     found = [Finding(**_masked(row, "url", "note")) for row in rows[:limit]]
-    return _part(found, more=len(rows) > limit, place=lambda last: (str(last.finding_id),))
+    return _page(found, more=len(rows) > limit, place=lambda last: (str(last.finding_id),))
 
 
 async def accept(tx: Transaction, finding_id: UUID, *, note: str | None, until: datetime | None) -> AcceptedFinding:
@@ -202,7 +202,7 @@ async def list_urls(
     depth: int | None = None,
     cursor: str | None = None,
     limit: int,
-) -> Part[PageSummary]:
+) -> Page[PageSummary]:
     """The pages that a run met, those near the start first."""
     await RUNS.get(tx, run_id)
     [after] = place_of(cursor, 1)
@@ -211,7 +211,7 @@ async def list_urls(
         run_id, state, status, depth, _key_of(after), limit + 1,
     )  # fmt: skip
     found = [PageSummary(**_masked(row, "url", "title", "problem")) for row in rows[:limit]]
-    return _part(found, more=len(rows) > limit, place=lambda last: (last.key,))
+    return _page(found, more=len(rows) > limit, place=lambda last: (last.key,))
 
 
 async def get_url(tx: Transaction, run_id: UUID, url: str | None = None, *, key: str | None = None) -> PageDetail:
@@ -266,8 +266,8 @@ def _masked(row: Any, *names: str) -> dict[str, Any]:
     return dict(row) | {name: shown(row[name]) for name in names}
 
 
-def _part(found: list[T], *, more: bool, place: Callable[[T], tuple[str, ...]]) -> Part[T]:
-    return Part(data=found, next_cursor=cursor_of(*place(found[-1])) if more else None, has_more=more)
+def _page(found: list[T], *, more: bool, place: Callable[[T], tuple[str, ...]]) -> Page[T]:
+    return Page(data=found, next_cursor=cursor_of(*place(found[-1])) if more else None, has_more=more)
 
 
 def _key_of(text: str | None) -> bytes | None:

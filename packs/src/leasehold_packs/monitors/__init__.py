@@ -6,7 +6,7 @@ feature = Feature(
     name="monitors",
     package=__name__,
     kinds=("handlers:app", "handlers_discovery:app", "handlers_maintenance:app"),
-    routes=("routes:routes", "routes_changes:routes"),
+    routes=("routes:routes", "routes_products:routes", "routes_changes:routes"),
     pages=("pages:pages", "pages_rules:pages"),
     commands={"monitors": "commands:app"},
 )

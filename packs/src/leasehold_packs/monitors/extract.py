@@ -76,7 +76,7 @@ class Disagreement(TypedDict):
     other: FactRecord
 
 
-class Facts(TypedDict):
+class ProductFacts(TypedDict):
     found: dict[str, FactRecord]
     disagreements: list[Disagreement]
 
@@ -88,7 +88,7 @@ class Reading:
     offers: tuple[Observed, ...]
     shop_id: ShopId | None
     platform: Platform | None
-    facts: Facts = field(repr=False)
+    facts: ProductFacts = field(repr=False)
     title: str
     is_challenge: bool
     words: int
@@ -178,7 +178,7 @@ def with_feed(reading: Reading, document: Any, *, url: str, currency: str | None
         "confidence": _FEED,
         "pointer": main.pointer,
     }
-    facts: Facts = {**reading.facts, "found": reading.facts["found"] | {"price": price}}
+    facts: ProductFacts = {**reading.facts, "found": reading.facts["found"] | {"price": price}}
     return replace(reading, offers=(main, *others), facts=facts)
 
 
@@ -238,7 +238,7 @@ def _method(fact: Fact[Any] | None) -> str | None:
     return f"{fact.source}:{fact.method}"[:200] if fact else None
 
 
-def _facts(product: Product) -> Facts:
+def _facts(product: Product) -> ProductFacts:
     facts = {name: _fact(name, fact) for name in _NAMES if (fact := getattr(product, name))}
     others: list[Disagreement] = [
         {"name": one.name, "chosen": _fact(one.name, one.chosen), "other": _fact(one.name, one.other)}

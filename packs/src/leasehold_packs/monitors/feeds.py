@@ -6,12 +6,12 @@ from xml.sax.saxutils import escape, quoteattr
 
 from leasehold import csv_line
 from leasehold_packs.monitors.changes import ChangedValue
-from leasehold_packs.monitors.model_results import Change
+from leasehold_packs.monitors.model_results import OfferChange
 
 _COLUMNS = ("at", "kind", "name", "url", "variant", "before", "after", "percent", "change_id", "product_id")
 
 
-def as_csv(changes: Iterable[Change]) -> str:
+def as_csv(changes: Iterable[OfferChange]) -> str:
     """One line for each change."""
     lines = [csv_line(_COLUMNS)]
     for one in changes:
@@ -20,7 +20,7 @@ def as_csv(changes: Iterable[Change]) -> str:
     return "".join(lines)
 
 
-def as_atom(changes: list[Change], *, address: str) -> str:
+def as_atom(changes: list[OfferChange], *, address: str) -> str:
     """The feed's id is its address; that of an entry is the change's own, and stays when it is asked for again."""
     updated = changes[0].at if changes else datetime(1970, 1, 1, tzinfo=UTC)
     entries = "".join(
@@ -36,7 +36,7 @@ def as_atom(changes: list[Change], *, address: str) -> str:
     )
 
 
-def as_json_feed(changes: list[Change], *, address: str) -> Mapping[str, object]:
+def as_json_feed(changes: list[OfferChange], *, address: str) -> Mapping[str, object]:
     """https://www.jsonfeed.org/version/1.1/, with all that is known of a change under ``_change``."""
     items = [
         {
@@ -58,7 +58,7 @@ def as_json_feed(changes: list[Change], *, address: str) -> Mapping[str, object]
     }
 
 
-def sentence(change: Change) -> str:
+def sentence(change: OfferChange) -> str:
     """``Red kite: 20.00 EUR → 18.00 EUR (-10.0 %)``."""
     percent = "" if change.percent is None else f" ({change.percent:+.1f} %)"
     return f"{change.name or change.url}: {words(change.before)} → {words(change.after)}{percent}"

@@ -1,4 +1,4 @@
-"""What monitors know of shops and products, as people and programs get it. Amounts are text: nobody rounds them."""
+"""What monitors know of shops and products, as people and programs get it. Amounts are text, never floats."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from uuid import UUID
 from typing_extensions import TypedDict
 
 from leasehold_packs.monitors.changes import ChangedValue
-from leasehold_packs.monitors.extract import Facts
+from leasehold_packs.monitors.extract import ProductFacts
 from leasehold_packs.monitors.model import Settings
 
 
@@ -56,7 +56,7 @@ class RunCounts(TypedDict):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Run:
+class CrawlRun:
     """A crawl of a site."""
 
     run_id: UUID
@@ -70,8 +70,9 @@ class Run:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Product:
-    """A product with the offer that its page shows. ``availability`` is null where nobody knows whether it could be
-    bought; ``last_availability`` is what the page said at ``seen_at``.
+    """A product with the offer that its page shows.
+
+    ``availability`` is null while the page is not there; ``last_availability`` is what it said at ``seen_at``.
     """
 
     product_id: UUID
@@ -145,7 +146,7 @@ class LastCheck:
 class ProductDetail(Product):
     """All that is known, with its variants and how the newest page was read."""
 
-    facts: Facts | None
+    facts: ProductFacts | None
     last_check: LastCheck | None
     variants: list[Variant]
     waiting: list[PendingChange]
@@ -225,7 +226,7 @@ class ApprovalQueue:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
+class OfferChange:
     change_id: UUID
     product_id: UUID
     site_id: UUID
@@ -247,7 +248,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AlertRule:
-    """A rule, and how often it has told."""
+    """A rule, and the number of its alerts."""
 
     rule_id: UUID
     name: str

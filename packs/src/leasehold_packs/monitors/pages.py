@@ -8,7 +8,7 @@ from leasehold import web
 from leasehold.errors import BadInput, LeaseholdError
 from leasehold_packs.monitors import chart, feeds, service, site_setup
 from leasehold_packs.monitors.model import Search
-from leasehold_packs.monitors.model_results import Change, Site
+from leasehold_packs.monitors.model_results import OfferChange, Site
 
 pages = web.pages("monitors", title="Products", templates="leasehold_packs.monitors")
 _LIMIT = 50
@@ -297,7 +297,7 @@ async def put_selector(look: web.Look) -> web.Response:
 # -- words --------------------------------------------------------------------------------------------------------
 
 
-def _with_words(changes: list[Change]) -> list[tuple[Change, str]]:
+def _with_words(changes: list[OfferChange]) -> list[tuple[OfferChange, str]]:
     return [(one, feeds.sentence(one)) for one in changes]
 
 

@@ -9,7 +9,8 @@ from fastapi import Query
 from leasehold import web
 from leasehold.errors import BadInput
 from leasehold_packs.monitors import feeds, service, service_rules
-from leasehold_packs.monitors.schemas import RuleRequest
+from leasehold_packs.monitors.model_results import AlertRule, Group, GroupComparison
+from leasehold_packs.monitors.schemas import ChangePage, RuleRequest
 
 routes = web.routes("monitors")
 READ = web.needs("jobs:read")
@@ -19,7 +20,11 @@ ChangeKind = Literal["price", "currency", "availability", "gone", "returned"]
 
 
 @routes.get(
-    "/v1/monitors/changes", operation_id="monitors.changes", summary="The newest changes first", openapi_extra=READ
+    "/v1/monitors/changes",
+    operation_id="monitors.changes",
+    response_model=ChangePage,
+    summary="The newest changes first",
+    openapi_extra=READ,
 )
 async def changes(
     tenant: web.Tenant,
@@ -37,7 +42,7 @@ async def changes(
             limit=limit,
         )  # fmt: skip
     last = f"{found[-1].at.isoformat()}/{found[-1].change_id}" if len(found) == limit else None
-    return web.answer({"data": found, "next": last})
+    return web.answer(ChangePage(data=found, next=last))
 
 
 @routes.get(
@@ -68,6 +73,7 @@ async def feed(
 @routes.post(
     "/v1/monitors/rules",
     operation_id="monitors.put_rule",
+    response_model=AlertRule,
     summary="Tell when a change is like this",
     status_code=201,
     openapi_extra=WRITE,
@@ -79,10 +85,16 @@ async def put_rule(tenant: web.Tenant, body: RuleRequest) -> web.Response:
         return web.answer(made, status=201)
 
 
-@routes.get("/v1/monitors/rules", operation_id="monitors.rules", summary="All rules", openapi_extra=READ)
+@routes.get(
+    "/v1/monitors/rules",
+    operation_id="monitors.rules",
+    response_model=web.Listing[AlertRule],
+    summary="All rules",
+    openapi_extra=READ,
+)
 async def rules(tenant: web.Tenant) -> web.Response:
     async with tenant.transaction() as tx:
-        return web.answer({"data": await service_rules.list_rules(tx)})
+        return web.answer_all(await service_rules.list_rules(tx), of=AlertRule)
 
 
 @routes.delete(
@@ -102,17 +114,19 @@ async def remove_rule(tenant: web.Tenant, rule_id: UUID) -> web.Response:
 @routes.get(
     "/v1/monitors/groups",
     operation_id="monitors.groups",
+    response_model=web.Listing[Group],
     summary="Things that are sold at more than one place",
     openapi_extra=READ,
 )
 async def groups(tenant: web.Tenant, limit: Limit = 100) -> web.Response:
     async with tenant.transaction() as tx:
-        return web.answer({"data": await service_rules.list_groups(tx, limit=limit)})
+        return web.answer_all(await service_rules.list_groups(tx, limit=limit), of=Group)
 
 
 @routes.get(
     "/v1/monitors/groups/{group_id}/compare",
     operation_id="monitors.compare",
+    response_model=GroupComparison,
     summary="One thing at all its places, the cheapest first",
     openapi_extra=READ,
 )

@@ -31,7 +31,7 @@ def columns_of(row: Row, *documents: str) -> dict[str, Any]:
 def standing_of(row: Row, *documents: str) -> dict[str, Any]:
     """With what is true now told apart from what was true when the page was read last, at ``seen_at``.
 
-    Of a page that is not there nobody knows whether it could be bought.
+    While a page is not there, its availability is unknown.
     """
     is_there = row["state"] != "gone" and row["missing_since"] is None
     return columns_of(row, *documents) | {
@@ -43,5 +43,5 @@ def standing_of(row: Row, *documents: str) -> dict[str, Any]:
 
 
 def price_text(amount: Decimal | None, currency: str | None) -> str | None:
-    """As JSON has it: text, so that nobody rounds it, with the decimals of its currency."""
+    """An amount as JSON has it: text, so that no reader rounds it, with the decimals of its currency."""
     return None if amount is None else amount_text(amount, currency)

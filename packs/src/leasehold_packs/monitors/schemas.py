@@ -1,6 +1,7 @@
-"""Bodies of the requests of ``/v1/monitors``."""
+"""Bodies of the requests of ``/v1/monitors``, and answers that are of HTTP alone."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import Annotated, Any, Literal
 from uuid import UUID
@@ -8,6 +9,7 @@ from uuid import UUID
 from pydantic import BaseModel, ConfigDict, Field
 
 from leasehold_packs.monitors.model import Settings
+from leasehold_packs.monitors.model_results import OfferChange, Product
 
 Url = Annotated[str, Field(min_length=8, max_length=2000, description="A whole http or https address.")]
 Selector = Annotated[str, Field(min_length=1, max_length=500, description="A CSS selector of the price.")]
@@ -69,3 +71,36 @@ class RuleRequest(Body):
     product_id: UUID | None = None
     tag: Annotated[str, Field(max_length=50)] | None = None
     brand: Annotated[str, Field(max_length=200)] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobRequested:
+    job_id: UUID
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchRequested:
+    search_id: UUID
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decided:
+    """How many candidates were decided."""
+
+    decided: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProductPage:
+    """``next`` is what ``after`` is to be for the next page."""
+
+    data: list[Product]
+    next: UUID | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangePage:
+    """``next`` is the cursor of the next page."""
+
+    data: list[OfferChange]
+    next: str | None

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict
 from datetime import datetime
-from typing import Any
+from typing import Any, TypedDict, Unpack
 from urllib.parse import urlsplit
 from uuid import UUID
 
@@ -17,16 +17,16 @@ from leasehold_packs.monitors.model import Search, Settings
 from leasehold_packs.monitors.model_results import (
     ApprovalQueue,
     Candidate,
-    Change,
+    CrawlRun,
     Day,
     LastCheck,
     Month,
     Observation,
+    OfferChange,
     PendingChange,
     Product,
     ProductDetail,
     ProductSearch,
-    Run,
     Site,
     Variant,
 )
@@ -99,13 +99,13 @@ async def reread(tx: Transaction, site_id: UUID) -> UUID:
     return (await tx.enqueue("monitors.reread", {"site_id": str(site_id)}, queue=MAINTENANCE)).job_id
 
 
-async def list_runs(tx: Transaction, site_id: UUID, *, limit: int = 50) -> list[Run]:
+async def list_runs(tx: Transaction, site_id: UUID, *, limit: int = 50) -> list[CrawlRun]:
     rows = await tx.fetch(
         "select run_id, what, flow_id, planned, counts, started_at, finished_at from leasehold_monitors.run"
         " where site_id = $1 order by started_at desc limit $2",
         site_id, limit,
     )  # fmt: skip
-    return [value_of(Run, row, "counts") for row in rows]
+    return [value_of(CrawlRun, row, "counts") for row in rows]
 
 
 # -- products ---------------------------------------------------------------------------------------------------
@@ -219,61 +219,43 @@ async def try_selector(tx: Transaction, product_id: UUID, selector: str) -> UUID
     return (await tx.enqueue("monitors.try", order, queue=CRAWL)).job_id
 
 
-async def list_observations(
-    tx: Transaction,
-    product_id: UUID,
-    *,
-    variant: str = "",
-    since: datetime | None = None,
-    until: datetime | None = None,
-    limit: int = 1000,
-) -> list[Observation]:
+class Span(TypedDict, total=False):
+    """Which rows of the history of an offer: those of the product itself, unless a variant is named."""
+
+    variant: str
+    since: datetime | None
+    until: datetime | None
+    limit: int
+
+
+async def list_observations(tx: Transaction, product_id: UUID, **span: Unpack[Span]) -> list[Observation]:
     """What an offer was, the newest first."""
-    offer_id = await _offer(tx, product_id, variant)
-    rows = await tx.fetch(
-        "select * from leasehold_monitors.list_observations($1, $2, $3, $4)", offer_id, since, until, limit
-    )
-    return [value_of(Observation, row) for row in rows]
+    return [value_of(Observation, row) for row in await _history(tx, "list_observations", product_id, **span)]
 
 
-async def list_days(
-    tx: Transaction,
-    product_id: UUID,
-    *,
-    variant: str = "",
-    since: datetime | None = None,
-    until: datetime | None = None,
-    limit: int = 1000,
-) -> list[Day]:
+async def list_days(tx: Transaction, product_id: UUID, **span: Unpack[Span]) -> list[Day]:
     """What an offer cost each day, the newest first."""
-    offer_id = await _offer(tx, product_id, variant)
-    rows = await tx.fetch("select * from leasehold_monitors.list_days($1, $2, $3, $4)", offer_id, since, until, limit)
-    return [value_of(Day, row) for row in rows]
+    return [value_of(Day, row) for row in await _history(tx, "list_days", product_id, **span)]
 
 
-async def list_months(
-    tx: Transaction,
-    product_id: UUID,
-    *,
-    variant: str = "",
-    since: datetime | None = None,
-    until: datetime | None = None,
-    limit: int = 1000,
-) -> list[Month]:
+async def list_months(tx: Transaction, product_id: UUID, **span: Unpack[Span]) -> list[Month]:
     """What an offer cost each month, the newest first."""
-    offer_id = await _offer(tx, product_id, variant)
-    rows = await tx.fetch("select * from leasehold_monitors.list_months($1, $2, $3, $4)", offer_id, since, until, limit)
-    return [value_of(Month, row) for row in rows]
+    return [value_of(Month, row) for row in await _history(tx, "list_months", product_id, **span)]
 
 
-async def _offer(tx: Transaction, product_id: UUID, variant: str) -> UUID | None:
-    """None, of which there is no history, if the product has no such variant."""
-    offer_id: UUID | None = await tx.fetchval(
-        "select offer_id from leasehold_monitors.offer where product_id = $1 and variant = $2", product_id, variant
-    )
+async def _history(tx: Transaction, function: str, product_id: UUID, **span: Unpack[Span]) -> list[Row]:
+    """There is none if the product has no such variant."""
+    offer_id = await tx.fetchval(
+        "select offer_id from leasehold_monitors.offer where product_id = $1 and variant = $2",
+        product_id, span.get("variant", ""),
+    )  # fmt: skip
     if offer_id is None:
         await get_product(tx, product_id)
-    return offer_id
+        return []
+    return await tx.fetch(
+        f"select * from leasehold_monitors.{function}($1, $2, $3, $4)",
+        offer_id, span.get("since"), span.get("until"), span.get("limit", 1000),
+    )  # fmt: skip
 
 
 # -- finding products -------------------------------------------------------------------------------------------
@@ -352,13 +334,13 @@ async def list_changes(
     told: bool | None = None,
     before: tuple[datetime, UUID] | None = None,
     limit: int = 100,
-) -> list[Change]:
+) -> list[OfferChange]:
     """The newest first; ``before`` is the moment and id of the last one of the page before."""
     rows = await tx.fetch(
         "select * from leasehold_monitors.list_changes($1, $2, $3, $4, $5, $6, $7, $8, $9)",
         state, kind, site_id, product_id, since, told, *(before or (None, None)), limit,
     )  # fmt: skip
-    return [value_of(Change, row, "before", "after") for row in rows]
+    return [value_of(OfferChange, row, "before", "after") for row in rows]
 
 
 # -- words ------------------------------------------------------------------------------------------------------

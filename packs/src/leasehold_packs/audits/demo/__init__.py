@@ -10,7 +10,7 @@ from leasehold import Access
 from leasehold_packs.audits import service, start_run
 from leasehold_packs.audits.demo.site import MadeSite
 from leasehold_packs.audits.model import Options
-from leasehold_packs.audits.model_results import Audit
+from leasehold_packs.audits.model_results import SiteAudit
 from leasehold_packs.runs.snapshot import wait
 
 _POLL_SECONDS = 0.2
@@ -79,7 +79,7 @@ async def run(access: Access, *, weeks: int, port: int, tell: Callable[[str], No
         tell(f"leasehold audits report {before} > report.html")
 
 
-async def _audit(access: Access, url: str) -> Audit:
+async def _audit(access: Access, url: str) -> SiteAudit:
     async with access.transaction() as tx:
         requested = await start_run.request_run(tx, url, Options(), force=True)
     await wait(partial(service.snapshot, access, requested.run_id), every_s=_POLL_SECONDS)
@@ -87,7 +87,7 @@ async def _audit(access: Access, url: str) -> Audit:
         return await service.get_run(tx, requested.run_id)
 
 
-async def _findings(access: Access, run: Audit, before: UUID | None, base: str) -> dict[str, set[tuple[str, str]]]:
+async def _findings(access: Access, run: SiteAudit, before: UUID | None, base: str) -> dict[str, set[tuple[str, str]]]:
     """By state; fixed are those that the audit before still found."""
     async with access.transaction() as tx:
         findings = (await service.list_findings(tx, run.site_id)).data

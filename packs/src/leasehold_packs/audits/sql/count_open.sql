@@ -1,4 +1,4 @@
--- How many issues of a run nobody has accepted, by severity.
+-- How many issues of a run are not accepted, by severity.
 -- for: api
 create or replace function pack.count_open(p_run uuid) returns table (severity text, n bigint)
 language sql stable

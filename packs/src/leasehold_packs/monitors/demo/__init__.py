@@ -11,7 +11,7 @@ from leasehold_packs.monitors.demo.server import serving
 from leasehold_packs.monitors.demo.shop import Shop
 from leasehold_packs.monitors.feeds import words
 from leasehold_packs.monitors.model import Search, Settings
-from leasehold_packs.monitors.model_results import Run
+from leasehold_packs.monitors.model_results import CrawlRun
 
 _POLL_SECONDS = 0.2
 T = TypeVar("T")
@@ -56,13 +56,13 @@ async def _approve(access: Access, site_id: UUID) -> int:
         return await service.decide(tx, access.tenant_id, site_id, approve=True, by=access.actor)
 
 
-async def _crawl(access: Access, site_id: UUID) -> Run:
+async def _crawl(access: Access, site_id: UUID) -> CrawlRun:
     """Check all products once; one that is under way already is the one."""
     async with access.transaction() as tx:
         before = {one.run_id for one in await service.list_runs(tx, site_id) if one.finished_at}
         await service.crawl(tx, site_id)
 
-    async def ended() -> Run | None:
+    async def ended() -> CrawlRun | None:
         async with access.transaction() as tx:
             runs = await service.list_runs(tx, site_id)
         return next((one for one in runs if one.run_id not in before and one.finished_at), None)

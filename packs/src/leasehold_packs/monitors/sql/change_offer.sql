@@ -1,4 +1,5 @@
--- An offer as a check has found it: is_other than before, and whether the price was told. A method that is null stays.
+-- An offer as a check has found it. p_is_other: something differs; p_is_told: the change of the price was reported. A
+-- method that is null stays.
 -- for: worker
 create or replace function pack.change_offer(
   p_offer uuid, p_price numeric, p_currency text, p_availability text, p_list_price numeric, p_method text,

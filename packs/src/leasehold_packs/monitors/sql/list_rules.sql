@@ -1,4 +1,4 @@
--- All rules, with how often they have told.
+-- All rules, with the number of their alerts.
 -- for: api, worker
 create or replace function pack.list_rules()
 returns table (
