@@ -23,7 +23,6 @@ from tests.packs.passports.office import prepare
 TUTORIAL = blocks(ROOT / "docs" / "tutorials" / "make-a-passport.md")
 
 
-@pytest.mark.long
 def test_a_bundle_that_was_changed_is_named_and_ends_with_1(tmp_path: Path) -> None:
     good, bad, did = tmp_path / "good.zip", tmp_path / "bad.zip", tmp_path / "did.json"
     good.write_bytes(zipped(signed(passport(), Reader.PUBLIC), [KEY]))
