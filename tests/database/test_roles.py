@@ -40,7 +40,6 @@ OF_ONE_TENANT = {
     "enqueue": API | WORKER,
     "get_job": API | WORKER | READONLY,
     "list_jobs": API | WORKER | READONLY,
-    "list_jobs_briefly": API,
     "list_attempts": API | WORKER | READONLY,
     "events_since": API | WORKER | READONLY,
     "explain": API | WORKER | READONLY,

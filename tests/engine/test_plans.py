@@ -92,8 +92,8 @@ STATEMENTS = {
     ),
     "state: wherever the job is": (
         "select w.state from leasehold.job j"
-        " cross join lateral leasehold.whereabouts_at(j.job_id, j.queue, j.priority, j.pass) w"
-        " where j.job_id = '{job}'",
+        " cross join lateral leasehold.whereabouts_at(j.job_id, j.queue, j.priority, j.pass,"
+        " '{job}', '{job}') w where j.job_id = '{job}'",
         [*BY_JOB[1:], *BY_PLACE],
     ),
     "heads: wherever the jobs are": (
@@ -131,7 +131,7 @@ def test_the_statements_here_are_those_of_the_functions() -> None:
         "(r.tenant_id, r.pass) <= (p_tenant, 9223372036854775807) order by r.tenant_id, r.pass nulls first",
         "where run_at <= v_now order by run_at limit p_limit for update skip locked",
         "delete from leasehold.ready where ctid = (select spot from leasehold.ready_of(p_job))",
-        "cross join lateral leasehold.whereabouts_at(j.job_id, j.queue, j.priority, j.pass) w",
+        "cross join lateral leasehold.whereabouts_at(j.job_id, j.queue, j.priority, j.pass, v_from, v_to) w",
         "select w.job_id, w.events, w.place = 'outcome' from leasehold.whereabouts(p_jobs) w",
         "exists (select from leasehold.ready r where r.job_id = p.job_id and r.attempt = 0 and not r.placed)",
         "where worker_id = p_worker and cancel_requested",

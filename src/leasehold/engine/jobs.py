@@ -128,7 +128,7 @@ async def list_jobs_briefly(
 ) -> list[JobSummary]:
     """The same without payloads and results: a page of them may be gigabytes."""
     asked = json_codec.encode(filters, what="filter")
-    rows = await db.call("list_jobs_briefly", asked, before, limit, tenant=tenant)
+    rows = await db.call("list_jobs", asked, before, limit, True, tenant=tenant)
     return [JobSummary.from_row(row) for row in rows]
 
 

@@ -8,7 +8,7 @@ declare
   v_now    timestamptz := leasehold.now();
   v_job    leasehold.job_view;
 begin
-  select * into v_job from leasehold.view_jobs(v_tenant, array[p_job]);
+  select * into v_job from leasehold.view_jobs(v_tenant, array[p_job], true);
   if v_job.job_id is null then
     raise exception 'there is no job %', p_job using errcode = 'LH404', hint = 'leasehold jobs list';
   end if;

@@ -5,7 +5,7 @@ language plpgsql stable as $$
 declare
   v_job leasehold.job_view;
 begin
-  select * into v_job from leasehold.view_jobs(leasehold.current_tenant(), array[p_job]);
+  select * into v_job from leasehold.view_jobs(leasehold.current_tenant(), array[p_job], false);
   if v_job.job_id is null then
     raise exception 'there is no job %', p_job using errcode = 'LH404', hint = 'leasehold jobs list';
   end if;

@@ -15,5 +15,7 @@ language sql stable as $$
     where j.job_id >= u.job_id and j.job_id <= u.job_id
     order by j.job_id limit 1
   ) j
-  cross join lateral leasehold.whereabouts_at(j.job_id, j.queue, j.priority, j.pass) w
+  cross join lateral leasehold.whereabouts_at(
+    j.job_id, j.queue, j.priority, j.pass, j.job_id, j.job_id
+  ) w
 $$;

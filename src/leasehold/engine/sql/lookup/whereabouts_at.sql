@@ -1,11 +1,14 @@
 -- Where a job is, by what the job itself says (see ready_at): one row, or none for one that is gone. The only place that
 -- turns a table into a state. A job is in one place at a time, so the order of the looks decides only how soon it is found.
 --
--- events is the number of the job's newest event; until, when what it waits for comes or is given up. Plain SQL without
+-- p_from and p_to: a range that the job's id is in. Where a caller knows it beforehand, no other day's
+-- partition is opened. events is the number of the job's newest event; until, when what it waits for comes or is given up. Plain SQL without
 -- settings, so that it is inlined into its caller.
 -- internal
 -- settings: none
-create or replace function leasehold.whereabouts_at(p_job uuid, p_queue text, p_priority smallint, p_pass bigint)
+create or replace function leasehold.whereabouts_at(
+  p_job uuid, p_queue text, p_priority smallint, p_pass bigint, p_from uuid, p_to uuid
+)
 returns table (
   place text, state text, attempt smallint, max_attempts smallint, events integer, until timestamptz, started_at timestamptz,
   cancel_requested boolean
@@ -13,7 +16,7 @@ returns table (
 language sql stable as $$
   select w.* from (
     select 'outcome', o.state, null::smallint, null::smallint, o.seq, null::timestamptz, null::timestamptz, false
-    from leasehold.outcome o where o.job_id = p_job
+    from leasehold.outcome o where o.job_id = p_job and o.job_id >= p_from and o.job_id <= p_to
     union all
     select 'lease', 'running', l.attempt, l.max_attempts, l.events, null, l.started_at, l.cancel_requested
     from leasehold.lease l where l.job_id = p_job

@@ -65,7 +65,7 @@ begin
       where j.job_id = any(v_some) and leasehold.matches_filter(j, v_rest) and leasehold.has_filter_values(j.payload, v_values)
         and (
           v_state is null
-          or (select w.state from leasehold.whereabouts_at(j.job_id, j.queue, j.priority, j.pass) w) = v_state
+          or (select w.state from leasehold.whereabouts_at(j.job_id, j.queue, j.priority, j.pass, j.job_id, j.job_id) w) = v_state
         )
       order by j.job_id desc
       limit p_limit

@@ -13,7 +13,7 @@ begin
       where j.job_id = any(p_jobs) and (v_tenant is null or j.tenant_id = v_tenant)
       group by j.tenant_id
     ) owner
-    cross join lateral leasehold.view_jobs_briefly(owner.tenant_id, owner.jobs) v
+    cross join lateral leasehold.view_jobs(owner.tenant_id, owner.jobs, true) v
     order by v.job_id desc;
 end
 $$;

@@ -21,7 +21,7 @@ begin
         and leasehold.matches_filter(j, p_filter)
         and (
           p_states is null
-          or (select w.state from leasehold.whereabouts_at(j.job_id, j.queue, j.priority, j.pass) w) = any(p_states)
+          or (select w.state from leasehold.whereabouts_at(j.job_id, j.queue, j.priority, j.pass, j.job_id, j.job_id) w) = any(p_states)
         )
       order by j.job_id desc
       limit p_limit

@@ -28,7 +28,7 @@ begin
       v_jobs := array(
         select j.job_id from leasehold.job j
         where j.job_id = any(v_selected.jobs)
-          and (select w.state from leasehold.whereabouts_at(j.job_id, j.queue, j.priority, j.pass) w)
+          and (select w.state from leasehold.whereabouts_at(j.job_id, j.queue, j.priority, j.pass, j.job_id, j.job_id) w)
             = any(leasehold.actionable_states(v_selection.action, v_selection.filter))
       );
     else

@@ -13,7 +13,7 @@ language sql stable as $$
   from (
     select
       j.job_id, j.kind, j.queue, j.created_at, o.finished_at, o.error,
-      coalesce(o.state, (select w.state from leasehold.whereabouts_at(j.job_id, j.queue, j.priority, j.pass) w)) as state
+      coalesce(o.state, (select w.state from leasehold.whereabouts_at(j.job_id, j.queue, j.priority, j.pass, j.job_id, j.job_id) w)) as state
     from leasehold.job j left join leasehold.outcome o on o.job_id = j.job_id
     where j.tenant_id = leasehold.current_tenant()
       and j.job_id >= leasehold.first_id_of_day(p_from) and j.job_id < leasehold.first_id_of_day(p_to)
