@@ -71,9 +71,6 @@ HOOKS = {
 #: Calls of features by the kernel outside of hooks. This list only shrinks.
 CALLED_BY_KERNEL = {
     "check_options -> limits.check_gate_template",
-    "finish_plainly -> flows.update_flow_of_ended_jobs",
-    "finish_plainly -> limits.leave_groups",
-    "finish_plainly -> limits.tell_gates",
     "insert_job_rows -> limits.fill_gate",
     "insert_unique_job -> limits.fill_gate",
     "place_jobs -> limits.line_up",

@@ -44,7 +44,10 @@ async def test_what_waited_before_is_found_after(own: Own, tmp_path: Path) -> No
     )
     await following(tmp_path).migrate(own.url(database))
     await own.execute(database, f"{acting}; select leasehold.enqueue('t.work', {payloads})")
-    seen = "select (leasehold.view_jobs(tenant_id, array[job_id], true)).state, leasehold.state_of(job_id) from leasehold.job"
+    seen = (
+        "select (leasehold.view_jobs(tenant_id, array[job_id], true)).state, leasehold.state_of(job_id)"
+        " from leasehold.job"
+    )
     assert [tuple(row) for row in await own.fetch(database, seen)] == [("queued", "queued")] * 6
     await own.execute(database, f"{acting}; select leasehold.cancel(job_id) from leasehold.job")
     assert await own.fetch(database, "select from leasehold.ready") == []

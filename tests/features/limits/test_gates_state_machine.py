@@ -418,8 +418,8 @@ MUTANTS = {
         [("where p_job.group_gap_s is not null", "where false")],
     ),
     "a newcomer that overtakes the line": (
-        "functions/pass_gates.sql",
-        [("if v_opens <= starts_at and (", "if false and (")],
+        "functions/last_gate_to_open.sql",
+        [("if v_opens <= p_at and (", "if false and (")],
     ),
 }  # fmt: skip
 

@@ -17,10 +17,7 @@ declare
   v_mine   bigint[];
   v_row    record;
   v_gate   bigint;
-  v_until  timestamptz;
-  v_opens  timestamptz;
-  v_at     bigint;           -- the gate to wait at: the last of a job's gates to open
-  v_open   bigint[];
+  v_last   record;
   v_moved  tid[] := '{}';
   v_jobs   uuid[] := '{}';
   v_to     bigint[] := '{}';
@@ -29,14 +26,7 @@ declare
 begin
   kept := '{}';
   busy := '{}';
-  v_terms := array(
-    select distinct on (g.gate_id) g
-    from leasehold.ready r
-    join leasehold.job j on j.job_id = r.job_id
-    cross join lateral leasehold.gates_of(j) g
-    where r.ctid = any(p_rows) and r.bound and (j.gate is not null or j.group_gap_s is not null)
-    order by g.gate_id, g.every desc  -- a group whose jobs say different gaps
-  );
+  v_terms := leasehold.gates_of_rows(p_rows);
   if v_terms = '{}' then
     kept := p_rows;
     starts_at := leasehold.now();
@@ -65,37 +55,15 @@ begin
       busy := busy || v_row.spot;
       continue;
     end if;
-    v_until := null;
-    v_open := '{}';
-    foreach v_gate in array v_row.gates loop
-      v_opens := leasehold.opens_at(v_gates[array_position(v_ids, v_gate)], v_terms[array_position(v_ids, v_gate)]);
-      if v_opens <= starts_at and (
-        exists (
-          select from leasehold.gated d
-          where d.gate_id = v_gate and d.lane = p_lane and d.tenant_id = v_row.tenant_id and d.job_id < v_row.job_id
-        )
-        or exists (  -- they have just been let in, and are looked at next
-          select from leasehold.ready r
-          where r.lane = p_lane and r.pass = p_floor and r.tenant_id = v_row.tenant_id and r.job_id < v_row.job_id
-            and r.ctid <> all(p_rows)
-        )
-      ) then
-        v_opens := starts_at + interval '1 microsecond';  -- the older ones first; who waits for them has a bell, too
-      end if;
-      if v_opens <= starts_at then
-        v_open := v_open || v_gate;
-      end if;
-      if v_until is null or v_opens > v_until then
-        v_until := v_opens;
-        v_at := v_gate;
-      end if;
-    end loop;
-    if v_until > starts_at then
+    v_last := leasehold.last_gate_to_open(
+      v_row.job_id, v_row.tenant_id, v_row.gates, v_ids, v_gates, v_terms, starts_at, p_lane, p_floor, p_rows
+    );
+    if v_last.until > starts_at then
       v_moved := v_moved || v_row.spot;
       v_jobs := v_jobs || v_row.job_id;
-      v_to := v_to || v_at;
-      v_when := v_when || v_until;
-      v_spare := v_spare || v_open;
+      v_to := v_to || v_last.gate;
+      v_when := v_when || v_last.until;
+      v_spare := v_spare || v_last.open;
       continue;
     end if;
     kept := kept || v_row.spot;
