@@ -35,7 +35,7 @@ COPIED = (
     "src",
     "packs",
     "docs",
-    "tests/features",
+    "tests",
     "tools",
     "examples",
     "benchmarks",
@@ -158,7 +158,14 @@ def take_out(copy: Path, removal: Removal) -> None:
         if not any(page == pages[name] for other, page in pages.items() if other not in gone):
             remove(copy, Path(pages[name]))
         kind = "packs" if removal.pack else "features"
+        place = PACKS / name if removal.pack else FEATURES / name
+        forget_files(copy / "tools/shape.toml", place)
         change(copy / "tools/shape.toml", rf"\[{kind}\.{name}\]\n(?:(?!\n?\[|\n?#).*\n)*", "")
+
+
+def forget_files(shape: Path, place: Path) -> None:
+    """Exceptions for files that leave are no longer needed."""
+    shape.write_text(re.sub(rf'(?m)^"{place}/.*\n', "", shape.read_text()))
 
 
 def leave_hooks(copy: Path, name: str) -> None:

@@ -17,7 +17,6 @@ from leasehold.engine import audit, jobs
 from leasehold.errors import LeaseLost
 from leasehold.features.flows import store as flows
 from leasehold.features.flows.model import Flow, Piece, flow_of
-from leasehold.features.webhooks import store as webhooks
 from leasehold.job import AttemptOutcome, ClaimedJob, Enqueued
 from leasehold.job_options import plain
 from leasehold.redact import redact, scrub
@@ -84,6 +83,8 @@ class Transaction:
 
     async def emit(self, type_: str, subject_type: str, subject_id: str, data: Any = None) -> UUID:
         """Tell the tenant's endpoints when this commits; the event's id, which receivers see too."""
+        from leasehold.features.webhooks import store as webhooks  # here: it can be removed
+
         self.has_made_jobs = True
         about = {"subject_type": subject_type, "subject_id": subject_id}
         data = self._masked(data, what="data")
