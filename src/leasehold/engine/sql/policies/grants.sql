@@ -10,6 +10,7 @@ declare
   v_table text;
 begin
   foreach v_table in array array['tenant', 'job', 'attempt_row', 'outcome', 'event', 'body', 'audit', 'stat', 'schedule', 'tick', 'flow', 'step'] loop
+    continue when to_regclass(format('leasehold.%I', v_table)) is null;  -- its feature is not here
     execute format('grant select on leasehold.%I to leasehold_api, leasehold_worker, leasehold_operator, leasehold_readonly', v_table);
     -- Readers are let in one by one, and asked for once a query.
     if not exists (select from pg_policy where polrelid = format('leasehold.%I', v_table)::regclass and polname = 'read_rows') then
