@@ -409,3 +409,9 @@ def test_every_format_can_be_tried() -> None:
     """Their patterns are compiled when they are met for the first time; none may turn out to be wrong only then."""
     tried = {row for anchor in formats._ANCHORS for _, _, row in formats._to_try(anchor)}
     assert tried == set(formats.FORMATS)
+
+
+@pytest.mark.parametrize("user", ["root", "app:", "app:${PASSWORD}"])
+def test_a_driver_address_without_a_password_is_as_it_was(user: str) -> None:
+    text = f"DSN {user}@tcp(db:3306)/shop"
+    assert redact(text) == text
