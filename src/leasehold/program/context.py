@@ -1,7 +1,6 @@
 """What a handler knows of its attempt, and what it may say and ask while it runs."""
 
 import asyncio
-import warnings
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, contextmanager
 from dataclasses import dataclass, field
@@ -10,13 +9,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, Unpack
 from uuid import UUID
 
-from pydantic import TypeAdapter
-
 from leasehold import json_codec
 from leasehold.durations import Duration, seconds_of
-from leasehold.errors import TooLarge
 from leasehold.log import emit
-from leasehold.program.outcomes import Snooze, storable, words_of
+from leasehold.program.log_fields import log_fields
+from leasehold.program.outcomes import Snooze, storable
 from leasehold.redact import redact
 
 if TYPE_CHECKING:
@@ -37,8 +34,6 @@ R = TypeVar("R")
 #: Log lines that one attempt may store, and their characters.
 LOG_LINES = 1000
 LOG_SIZE = 1 << 20
-#: Characters of the fields of one log line, as JSON.
-LOG_FIELDS = 16_000
 #: Seconds that an attempt waits for its turn at a host; for a longer wait it gives its place to others.
 PATIENCE_S = 10.0
 _LEVELS = {"info": 20, "warning": 30, "error": 40}
@@ -505,35 +500,3 @@ class SyncTransaction:
 
 async def _awaited(awaitable: Awaitable[T]) -> T:
     return await awaitable
-
-
-def log_fields(level: str, fields: dict[str, Any], secrets: Sequence[str]) -> str:
-    """The fields of a log line as JSON: what is not JSON becomes text, what is too much is left out."""
-    try:
-        if _is_beyond(fields, 4 * LOG_FIELDS):  # what takes long to redact would be left out all the same
-            raise TooLarge(f"more than {LOG_FIELDS} characters")
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            plain = TypeAdapter(dict[str, Any]).dump_python(fields, mode="json", fallback=str)
-        plain = redact(plain, secrets=secrets)
-        text = json_codec.encode({"level": level, **plain}, what="log line")
-        if len(text) > LOG_FIELDS:
-            raise TooLarge(f"more than {LOG_FIELDS} characters")
-        return text
-    except Exception as problem:
-        why = storable(redact(words_of(problem), secrets=secrets))[:200]
-        return json_codec.encode({"level": level, "fields": f"left out: {why}"}, what="log line")
-
-
-def _is_beyond(fields: dict[str, Any], most: int) -> bool:
-    """Whether the texts and values in it are more than so many characters. Looks no further than that."""
-    stack: list[Any] = [fields]
-    while stack and most >= 0:
-        part = stack.pop()
-        if isinstance(part, dict):
-            most -= sum(len(name) for name in part if isinstance(name, str))
-            stack += part.values()
-        elif isinstance(part, list | tuple):
-            stack += part
-        most -= len(part) if isinstance(part, str) else 1
-    return most < 0

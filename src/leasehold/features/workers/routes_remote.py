@@ -43,7 +43,7 @@ from leasehold.http.route import needs, router
 from leasehold.http.services import Services, services_of
 from leasehold.http.types import Id
 from leasehold.job import AttemptOutcome, ClaimedJob
-from leasehold.program.context import log_fields
+from leasehold.program.log_fields import log_fields
 from leasehold.program.outcomes import storable
 from leasehold.redact import redact
 
