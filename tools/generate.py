@@ -1,4 +1,6 @@
-"""Write what follows from the table of options: `python -m tools.generate`; --check compares.
+"""Write what follows from the table of options, and twins: `python -m tools.generate`.
+
+With --check it compares.
 
 The table is src/leasehold/engine/sql/enqueue/options.csv; docs/design/options.md says what is
 generated from it, and why. Everything else reads the table as it runs.
@@ -11,6 +13,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from leasehold.job_options import OPTIONS, Option
+from tools.twins import with_twins
 
 ROOT = Path(__file__).parents[1]
 _ENQUEUE = ROOT / "src" / "leasehold" / "engine" / "sql" / "enqueue"
@@ -20,7 +23,7 @@ _WIDTH = 100
 
 def main(arguments: list[str]) -> int:
     differ = False
-    for path, text in generated().items():
+    for path, text in (generated() | twins()).items():
         old = path.read_text() if path.exists() else ""
         if "--check" not in arguments:
             path.write_text(text)
@@ -47,6 +50,15 @@ def generated() -> dict[Path, str]:
         types: _formatted(_part(types, "# <options>", "# </options>", _request_bodies())),
         page: _part(page, "<!-- options -->", "<!-- /options -->", _table()),
     }
+
+
+def twins() -> dict[Path, str]:
+    """The module whose methods for sync handlers are made from the async ones."""
+    package = ROOT / "src" / "leasehold"
+    context = package / "program" / "context.py"
+    transaction = package / "program" / "transaction.py"
+    sources = [context, transaction, package / "features" / "blobs" / "store.py"]
+    return {context: _formatted(with_twins(context, sources))}
 
 
 def _part(path: Path, start: str, end: str, text: str) -> str:

@@ -15,7 +15,8 @@ def test_a_file_is_what_the_table_says(path: Path) -> None:
 
 def test_a_line_that_is_added_changes_every_file(monkeypatch: pytest.MonkeyPatch) -> None:
     before = generate.generated()
-    line = "name,type,min,max,default,short,kind,step,schedule,people_name,help\ncolour,text,1,9,,yes,yes,yes,yes,,Any."
+    names = "name,type,min,max,default,short,kind,step,schedule,people_name,help"
+    line = f"{names}\ncolour,text,1,9,blue,yes,yes,yes,yes,,Any."
     monkeypatch.setattr(generate, "OPTIONS", [*OPTIONS, *read_table(line)])
     after = generate.generated()
     assert [path for path, text in after.items() if text == before[path] or "colour" not in text] == []

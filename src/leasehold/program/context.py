@@ -291,6 +291,7 @@ class SyncLog:
     def __init__(self, ctx: "SyncContext") -> None:
         self._ctx = ctx
 
+    # <twins of Log>
     def info(self, message: str, **fields: Any) -> None:
         self._ctx.ask(self._ctx.inner.log.info(message, **fields))
 
@@ -299,6 +300,8 @@ class SyncLog:
 
     def error(self, message: str, **fields: Any) -> None:
         self._ctx.ask(self._ctx.inner.log.error(message, **fields))
+
+    # </twins>
 
 
 class SyncContext:
@@ -311,16 +314,13 @@ class SyncContext:
         self._loop = loop
         self.log = SyncLog(self)
 
+    # <twins of Context>
     @property
     def job_id(self) -> UUID:
         return self.inner.job_id
 
     @property
     def tenant_id(self) -> UUID:
-        return self.inner.tenant_id
-
-    @property
-    def tenant(self) -> UUID:
         return self.inner.tenant_id
 
     @property
@@ -347,6 +347,59 @@ class SyncContext:
     def resources(self) -> Mapping[str, Any]:
         return self.inner.resources
 
+    def progress(self, percent: float, message: str | None = None) -> None:
+        self.ask(self.inner.progress(percent, message))
+
+    def extend(self, seconds: Duration | None = None) -> datetime:
+        return self.ask(self.inner.extend(seconds))
+
+    def enqueue(
+        self, kind: str, payload: object = None, *, key: str | None = None, **options: "Unpack[JobOptions]"
+    ) -> "Enqueued":
+        return self.ask(self.inner.enqueue(kind, payload, key=key, **options))
+
+    def emit(self, type_: str, subject_type: str, subject_id: str, data: Any = None) -> None:
+        self.ask(self.inner.emit(type_, subject_type, subject_id, data))
+
+    def fetch(
+        self,
+        url: str,
+        *,
+        method: str = "GET",
+        truncate: bool = False,
+        polite: bool = False,
+        rules_since: datetime | None = None,
+        agent: str | None = None,
+        remember: bool = False,
+        **options: "Unpack[Options]",
+    ) -> "Fetched":
+        return self.ask(
+            self.inner.fetch(
+                url,
+                method=method,
+                truncate=truncate,
+                polite=polite,
+                rules_since=rules_since,
+                agent=agent,
+                remember=remember,
+                **options,
+            )
+        )
+
+    def secret(self, name: str) -> str:
+        return self.ask(self.inner.secret(name))
+
+    def parents(self) -> "list[Parent]":
+        return self.ask(self.inner.parents())
+
+    def results(self) -> dict[str, Any]:
+        return self.ask(self.inner.results())
+
+    # </twins>
+    @property
+    def tenant(self) -> UUID:
+        return self.inner.tenant_id
+
     @property
     def cancelled(self) -> bool:
         """A thread cannot be cancelled: look at this now and then, and return."""
@@ -364,33 +417,6 @@ class SyncContext:
         except TimeoutError:
             waiting.cancel()
         return self.cancelled
-
-    def progress(self, percent: float, message: str | None = None) -> None:
-        self.ask(self.inner.progress(percent, message))
-
-    def extend(self, seconds: Duration | None = None) -> datetime:
-        return self.ask(self.inner.extend(seconds))
-
-    def enqueue(
-        self, kind: str, payload: object = None, *, key: str | None = None, **options: "Unpack[JobOptions]"
-    ) -> "Enqueued":
-        return self.ask(self.inner.enqueue(kind, payload, key=key, **options))
-
-    def emit(self, type_: str, subject_type: str, subject_id: str, data: Any = None) -> None:
-        self.ask(self.inner.emit(type_, subject_type, subject_id, data))
-
-    def fetch(self, url: str, **options: Any) -> "Fetched":
-        """As ``Context.fetch``."""
-        return self.ask(self.inner.fetch(url, **options))
-
-    def secret(self, name: str) -> str:
-        return self.ask(self.inner.secret(name))
-
-    def parents(self) -> "list[Parent]":
-        return self.ask(self.inner.parents())
-
-    def results(self) -> dict[str, Any]:
-        return self.ask(self.inner.results())
 
     @property
     def bodies(self) -> "SyncBodies":
@@ -422,6 +448,7 @@ class SyncBodies:
     def __init__(self, ctx: SyncContext) -> None:
         self._ctx = ctx
 
+    # <twins of Bodies>
     def put(self, data: bytes, media_type: str = "application/octet-stream", *, days: float | None = None) -> "Body":
         return self._ctx.ask(self._ctx.inner.bodies.put(data, media_type, days=days))
 
@@ -430,6 +457,8 @@ class SyncBodies:
 
     def keep(self, digest: str, *, days: float) -> None:
         self._ctx.ask(self._ctx.inner.bodies.keep(digest, days=days))
+
+    # </twins>
 
 
 class SyncTransaction:
@@ -441,6 +470,7 @@ class SyncTransaction:
         self._ctx = ctx
         self.inner = inner
 
+    # <twins of Transaction, AttemptTransaction>
     def execute(self, statement: str, *args: Any) -> str:
         return self._ctx.ask(self.inner.execute(statement, *args))
 
@@ -496,6 +526,8 @@ class SyncTransaction:
         return self._ctx.ask(
             self.inner.put_report(name, title, file_format=file_format, body=body, lines=lines, days=days)
         )
+
+    # </twins>
 
 
 async def _awaited(awaitable: Awaitable[T]) -> T:
