@@ -217,6 +217,12 @@ def _check(option: Option) -> str:
                 f"        or length(t #>> '{{}}') not between 1 and {high}\n    )\n  )",
                 f"{name} are a list of at most {low} texts of 1 to {high} characters",
             )
+        case "object":
+            length = f"octet_length({text}) > {high}"
+            return _refuse(
+                f"{given} and (jsonb_typeof({value}) <> 'object' or {length})",
+                f"{name} is a JSON object of at most {high} bytes",
+            )
         case "boolean":
             wrong = f"{given} and jsonb_typeof({value}) <> 'boolean'"
             return _refuse(wrong, f"{name} is true or false")
@@ -266,6 +272,7 @@ def _seconds(text: str) -> str:
 _IN_PYTHON = {
     "queue": "str", "text": "str", "gate": "str", "trace": "str", "id": "UUID | str",
     "whole": "int", "seconds": "Duration", "boolean": "bool", "texts": "Sequence[str]",
+    "object": "Mapping[str, Any]",
     "moment": "datetime", "future": "datetime",
 }  # fmt: skip
 _PREFIX = '"""The options of jobs, for type checkers. Made ' + _MADE + '."""'
@@ -279,9 +286,9 @@ def _typed_dicts() -> str:
     return f"""\
 {_PREFIX}
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Literal, TypedDict
+from typing import Any, Literal, TypedDict
 from uuid import UUID
 
 from leasehold.durations import Duration
@@ -415,6 +422,8 @@ def _annotation(option: Option) -> str:
                 type_ = "GateTemplate"
             case "boolean":
                 type_ = "bool"
+            case "object":
+                type_ = "dict[str, Any]"
             case "moment" | "future":
                 type_ = "Moment"
             case "id":
@@ -474,6 +483,8 @@ def _allowed(option: Option) -> str:
             return f"gate or {template} of {low} to {high} characters"
         case "boolean":
             return "true or false"
+        case "object":
+            return f"JSON object of at most {high} bytes"
         case "moment":
             return "time"
         case "future":

@@ -99,12 +99,13 @@ class JobSummary:
     cancel_requested: bool
     group: str | None
     gate: str | None
+    meta: dict[str, Any] | None
 
     @classmethod
     def from_row(cls, row: Mapping[str, Any]) -> Self:
-        columns = dict(row) | {"error": json_codec.shown(row["error"]), "state": State(row["state"])}
+        columns = _columns(row)
         del columns["payload"], columns["result"]
-        return cls(group=columns.pop("group_key"), **columns)
+        return cls(**columns)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,9 +118,12 @@ class Job(JobSummary):
     @classmethod
     def from_row(cls, row: Mapping[str, Any], read: Callable[[str | None], Any] = json_codec.decode) -> Self:
         """``read`` is what makes values of its payload and result."""
-        columns = dict(row) | {name: read(row[name]) for name in ("payload", "result")}
-        columns |= {"error": json_codec.shown(row["error"]), "state": State(row["state"])}
-        return cls(group=columns.pop("group_key"), **columns)
+        return cls(**_columns(row) | {name: read(row[name]) for name in ("payload", "result")})
+
+
+def _columns(row: Mapping[str, Any]) -> dict[str, Any]:
+    columns = dict(row) | {name: json_codec.shown(row[name]) for name in ("error", "meta")}
+    return columns | {"state": State(row["state"]), "group": columns.pop("group_key")}
 
 
 class JobFailed(LeaseholdError):

@@ -1,8 +1,8 @@
 """The options of jobs, for type checkers. Made from options.csv by `python -m tools.generate`."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Literal, TypedDict
+from typing import Any, Literal, TypedDict
 from uuid import UUID
 
 from leasehold.durations import Duration
@@ -27,6 +27,8 @@ class _CommonOptions(TypedDict, total=False):
     """Version of the payload's shape. Default 1."""
     tags: Sequence[str] | None
     """Words to find the job by."""
+    meta: Mapping[str, Any] | None
+    """Free JSON object of at most 16 KiB, which the job carries and shows."""
     group: str | None
     """Jobs of one group of a tenant start in order, group_limit of them at once."""
     group_limit: int | None

@@ -38,6 +38,7 @@ JOB = Job(
     cancel_requested=False,
     group=None,
     gate=None,
+    meta=None,
     payload={"order": 7},
     result=None,
 )

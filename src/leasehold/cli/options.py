@@ -111,7 +111,7 @@ def whole_duration(text: str | float) -> int:
 
 
 #: Options whose value is written as JSON, with an example.
-_JSON = {"texts": """--tags '["vip"]'"""}
+_JSON = {"texts": """--tags '["vip"]'""", "object": """--meta '{"order": 17}'"""}
 
 
 def _python_name(option: Option) -> str:

@@ -146,6 +146,8 @@ class JobOptions(Ask):
         description="Version of the payload's shape. Default 1.")
     tags: list[Annotated[str, Field(min_length=1, max_length=100)]] | None = Field(None, max_length=20,
         description="Words to find the job by.")
+    meta: dict[str, Any] | None = Field(None,
+        description="Free JSON object of at most 16 KiB, which the job carries and shows.")
     group: str | None = Field(None, pattern=r"^[^\x00]+$", max_length=200,
         description="Jobs of one group of a tenant start in order, group_limit of them at once.")
     group_limit: Annotated[int, Field(strict=True, ge=1, le=1000), BeforeValidator(whole)] | None = Field(None,

@@ -66,6 +66,9 @@ begin
   ) then
     raise exception 'tags are a list of at most 20 texts of 1 to 100 characters' using errcode = 'LH400';
   end if;
+  if p_options ? 'meta' and (jsonb_typeof(p_options -> 'meta') <> 'object' or octet_length(p_options ->> 'meta') > 16384) then
+    raise exception 'meta is a JSON object of at most 16384 bytes' using errcode = 'LH400';
+  end if;
   if p_options ? 'group' and (jsonb_typeof(p_options -> 'group') <> 'string' or length(p_options ->> 'group') not between 1 and 200) then
     raise exception 'group is a text of 1 to 200 characters' using errcode = 'LH400';
   end if;

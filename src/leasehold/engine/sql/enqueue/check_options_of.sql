@@ -7,7 +7,7 @@ declare
   c_known  constant text[] := leasehold.known_options(p_of);
   v_option text;
 begin
-  perform leasehold.check_options(jsonb_strip_nulls(p_options));
+  perform leasehold.check_options(leasehold.given_options(p_options));
   select o into v_option from jsonb_each(p_options) g(o, value)
   where o <> all(c_known) and jsonb_typeof(value) <> 'null' limit 1;
   if found then

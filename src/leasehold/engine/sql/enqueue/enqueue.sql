@@ -14,7 +14,7 @@ create or replace function leasehold.enqueue(
 )
 language plpgsql as $$
 declare
-  v_options jsonb := jsonb_strip_nulls(coalesce(p_options, '{}'));
+  v_options jsonb := coalesce(p_options, '{}');
   v_wrong   text;
   v_made    record;
 begin
@@ -26,6 +26,7 @@ begin
     raise exception '%', v_wrong using errcode = 'LH400';
   end if;
   if v_options <> '{}' then
+    v_options := leasehold.given_options(v_options);
     perform leasehold.check_options(v_options);
   end if;
   v_options := leasehold.options_of(p_kind, v_options);

@@ -33,7 +33,7 @@ begin
 
   insert into leasehold.job (
     job_id, tenant_id, kind, queue, priority, payload, payload_ref, created_at, run_at, expires_at,
-    max_attempts, retry_base_s, retry_cap_s, timeout_s, version, key, tags, copied_from, traceparent,
+    max_attempts, retry_base_s, retry_cap_s, timeout_s, version, key, tags, meta, copied_from, traceparent,
     group_key, group_limit, group_hold, group_gap_s, gate, unique_key, xid, pass
   )
   select
@@ -42,7 +42,7 @@ begin
     case when pg_column_size(j.payload) <= 65536 then j.payload end,
     case when pg_column_size(j.payload) > 65536 then leasehold.put_json(coalesce(j.tenant_id, p_tenants[1]), j.payload) end,
     p_job.created_at, p_job.run_at, p_job.expires_at, p_job.max_attempts, p_job.retry_base_s, p_job.retry_cap_s,
-    p_job.timeout_s, p_job.version, j.key, p_job.tags, p_job.copied_from, p_job.traceparent,
+    p_job.timeout_s, p_job.version, j.key, p_job.tags, p_job.meta, p_job.copied_from, p_job.traceparent,
     p_job.group_key, p_job.group_limit, p_job.group_hold, p_job.group_gap_s, coalesce(j.gate, p_job.gate), p_job.unique_key,
     v_xid, case when p_job.gate is null then j.turn end
   from unnest(p_jobs, p_tenants, p_payloads, p_keys, v_gates, v_turns) j(job_id, tenant_id, payload, key, gate, turn);

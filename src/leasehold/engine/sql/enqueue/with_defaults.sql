@@ -6,6 +6,6 @@ create or replace function leasehold.with_defaults(p_kind text, p_defaults jsonb
 language sql stable as $$
   select case
     when exists (select from leasehold.kind where kind = p_kind) then p_options
-    else coalesce(p_defaults, '{}') || jsonb_strip_nulls(p_options)
+    else coalesce(p_defaults, '{}') || leasehold.given_options(p_options)
   end
 $$;

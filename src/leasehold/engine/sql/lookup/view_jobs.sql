@@ -26,7 +26,7 @@ begin
       coalesce(o.error, a.error), e.progress, e.message,
       j.created_at, case when w.place = 'deferred' then w.until else j.run_at end,
       coalesce(w.started_at, a.started_at), o.finished_at, j.expires_at,
-      j.version, j.key, j.tags, j.copied_from, j.traceparent, w.cancel_requested, j.group_key, j.gate
+      j.version, j.key, j.tags, j.copied_from, j.traceparent, w.cancel_requested, j.group_key, j.gate, j.meta
     from leasehold.job j
     cross join lateral leasehold.whereabouts_at(j.job_id, j.queue, j.priority, j.pass, v_from, v_to) w
     left join leasehold.outcome o on o.job_id = j.job_id and o.job_id >= v_from and o.job_id <= v_to

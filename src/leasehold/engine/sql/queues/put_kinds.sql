@@ -12,12 +12,12 @@ begin
   perform leasehold.check_options_of('kind', format('kind %s', kind), options) from jsonb_each(p_kinds) k(kind, options);
   if p_newer then
     insert into leasehold.kind (kind, options, updated_at)
-    select kind, jsonb_strip_nulls(options), leasehold.now() from jsonb_each(p_kinds) k(kind, options) order by kind
+    select kind, leasehold.given_options(options), leasehold.now() from jsonb_each(p_kinds) k(kind, options) order by kind
     on conflict (kind) do update set options = excluded.options, updated_at = excluded.updated_at
     where kind.options <> excluded.options;
   else
     insert into leasehold.kind (kind, options, updated_at)
-    select kind, jsonb_strip_nulls(options), leasehold.now() from jsonb_each(p_kinds) k(kind, options) order by kind
+    select kind, leasehold.given_options(options), leasehold.now() from jsonb_each(p_kinds) k(kind, options) order by kind
     on conflict (kind) do nothing;
   end if;
 end

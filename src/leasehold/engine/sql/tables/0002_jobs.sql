@@ -32,6 +32,7 @@ create table leasehold.job (
   key          text,                 -- idempotency key
   unique_key   text,                 -- at most one job waits under it: see unique_job
   tags         text[],
+  meta         jsonb,
   copied_from  uuid,
   traceparent  text,
   group_key    text,                 -- jobs of a group start in order, group_limit at once
@@ -307,5 +308,5 @@ create type leasehold.job_view as (
   attempt smallint, max_attempts smallint, payload jsonb, result jsonb, error jsonb, progress real,
   message text, created_at timestamptz, run_at timestamptz, started_at timestamptz,
   finished_at timestamptz, expires_at timestamptz, version smallint, key text, tags text[],
-  copied_from uuid, traceparent text, cancel_requested boolean, group_key text, gate text
+  copied_from uuid, traceparent text, cancel_requested boolean, group_key text, gate text, meta jsonb
 );

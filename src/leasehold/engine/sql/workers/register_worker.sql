@@ -17,7 +17,7 @@ begin
   foreach v_queue in array p_queues loop
     perform leasehold.create_queue(v_queue);
   end loop;
-  perform leasehold.put_kinds(jsonb_strip_nulls(p_kinds), true);
+  perform leasehold.put_kinds(leasehold.given_options(p_kinds), true);
   insert into leasehold.worker (worker_id, name, version, queues, kinds, slots, lease_s, started_at, beat_at)
   values (v_worker, p_name, p_version, p_queues, array(select jsonb_object_keys(p_kinds) order by 1), p_slots, p_lease_s, v_now, v_now);
   return v_worker;

@@ -18,7 +18,7 @@ begin
     raise exception 'a step is an object; its after is a list, its options and wait are objects' using errcode = 'LH400';
   end if;
   select array_agg(
-    row(o - 1, s.name, s.kind, coalesce(s.payload, '{}'), coalesce(jsonb_strip_nulls(s.options), '{}'),
+    row(o - 1, s.name, s.kind, coalesce(s.payload, '{}'), leasehold.given_options(s.options),
       coalesce(s.after, '{}'),
       coalesce(s.on_failure, 'fail'), s.wait)::leasehold.asked_step order by o
   ) into v_steps

@@ -16,6 +16,8 @@ declare
   v_now    timestamptz := leasehold.now();
   v_other  uuid;
   v_waited boolean := v_job.unique_key is not null and v_job.group_key is not null;  -- its policy: see insert_unique_jobs
+  v_row    jsonb := to_jsonb(v_job) - 'payload';
+  v_given  jsonb;
   v_copy   uuid;
 begin
   if v_job.unique_key is not null then
@@ -26,17 +28,18 @@ begin
         using errcode = 'LH409', hint = 'cancel it first, or wait for its end';
     end if;
   end if;
-  select e.job_ids[1] into v_copy
-  from leasehold.enqueue(v_job.kind, array[p_payload], jsonb_build_object(
-    'queue', v_job.queue, 'priority', v_job.priority, 'max_attempts', v_job.max_attempts, 'retry_base_s', v_job.retry_base_s,
-    'retry_cap_s', v_job.retry_cap_s, 'timeout_s', v_job.timeout_s, 'version', v_job.version, 'tags', v_job.tags,
-    'group', case when not v_waited then v_job.group_key end, 'group_limit', v_job.group_limit,
-    'group_hold', v_job.group_hold, 'group_gap_s', v_job.group_gap_s,
+  -- All that the job has of the options, whichever there are, but for what a copy has of its own.
+  select jsonb_object_agg(option, v_row -> option) into v_given
+  from unnest(leasehold.known_options('job')) option where v_row ? option;
+  v_given := v_given || jsonb_build_object(
+    'group', case when not v_waited then v_job.group_key end,
     'gate', case when not leasehold.has_gate_of_kind(v_job) then v_job.gate end,
     'unique', v_job.unique_key,
     'on_duplicate', case when v_job.unique_key is not null then case when v_waited then 'replace' else 'keep' end end,
-    'delay_s', 0, 'expires_at', case when v_job.expires_at > v_now then v_job.expires_at end, 'copied_from', p_job
-  )) e;
+    'delay_s', 0, 'run_at', null, 'expires_at', case when v_job.expires_at > v_now then v_job.expires_at end,
+    'copied_from', p_job, 'traceparent', null
+  );
+  select e.job_ids[1] into v_copy from leasehold.enqueue(v_job.kind, array[p_payload], v_given) e;
   perform leasehold.log_action(
     v_job.tenant_id, 'job.copy', p_job::text, jsonb_build_object('copy', v_copy, 'left_out', array_remove(array[
       case when v_job.key is not null then 'key' end, case when v_job.traceparent is not null then 'traceparent' end,

@@ -35,7 +35,7 @@ begin
   v_schedule.overlap := coalesce(v_schedule.overlap, case when v_schedule.catch_up = 'all' then 'queue' else 'skip' end);
 
   perform leasehold.check_options_of('schedule', 'the jobs of a schedule', v_schedule.options);
-  v_schedule.options := jsonb_strip_nulls(v_schedule.options);
+  v_schedule.options := leasehold.given_options(v_schedule.options);
   v_queue := coalesce(leasehold.options_of(v_schedule.kind, v_schedule.options) ->> 'queue', 'default');
   if not exists (select from leasehold.queue where queue = v_queue) then
     raise exception 'there is no queue %', quote_literal(v_queue)
