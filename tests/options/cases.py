@@ -39,7 +39,7 @@ SAMPLES = {
     "delay_s": Sample(handler=100_000.0, caller=0.0),
     "version": Sample(handler=3, caller=2),
     "tags": Sample(handler=["of the kind"], caller=["vip", "eu"]),
-    "meta": Sample(handler={"of": "the kind"}, caller={"order": {"id": 7, "note": None}, "ü": [1, None]}),
+    "meta": Sample(handler={"of": "the kind"}, caller={"order": {"id": 7, "a": None}, "ü": [1]}),
     "group": Sample(handler="of the kind", caller="account-17"),
     "group_limit": Sample(handler=4, caller=2, beside={"group": "account-17"}),
     "group_hold": Sample(handler=True, caller=False, beside={"group": "account-17"}),

@@ -1,4 +1,4 @@
-"""Each option that a job is given stands in its row, by both branches of an enqueue, and readers show it."""
+"""Each option that a job is given stands in its row, by both branches, and readers show it."""
 
 import json
 from datetime import datetime
@@ -23,7 +23,7 @@ STORED = [option.name for option in OPTIONS if option.name not in NO_COLUMN]
 META = SAMPLES["meta"].caller
 
 
-async def require_stored(cell: Cell, db: Database, option: str, keys: list[str] | None = None) -> None:
+async def require_stored(cell: Cell, db: Database, option: str, keys: Any = None) -> None:
     """Enqueue a job with the option, and find its value in the job's row."""
     sample = SAMPLES[option]
     given = plain(dict(sample.beside) | {option: sample.caller})
@@ -47,19 +47,24 @@ async def test_a_job_has_each_option_that_it_is_given(
 
 @pytest.mark.parametrize(
     ("option", "function", "keys"),
-    [("meta", "insert_job_rows", None), ("tags", "insert_job_rows", ["k"]), ("version", "insert_plain_jobs", None)],
+    [
+        ("meta", "insert_job_rows", None),
+        ("tags", "insert_job_rows", ["k"]),
+        ("version", "insert_plain_jobs", None),
+    ],
 )
 async def test_an_option_that_an_insert_leaves_out_is_noticed(
     cell: Cell, api_db: Database, option: str, function: str, keys: list[str] | None
 ) -> None:
-    [text] = [file.text for file in sql_files.read_all() if file.name == f"functions/{function}.sql"]
+    texts = {file.name: file.text for file in sql_files.read_all()}
+    text = texts[f"functions/{function}.sql"]
     assert f"p_job.{option}," in text
     await cell.change(text.replace(f"p_job.{option},", "1," if option == "version" else "null,"))
     with pytest.raises(AssertionError, match=option):
         await require_stored(cell, api_db, option, keys)
 
 
-async def test_every_reader_shows_the_meta_of_a_job_as_it_was_given(cell: Cell, api_db: Database) -> None:
+async def test_every_reader_shows_the_meta_of_a_job_as_given(cell: Cell, api_db: Database) -> None:
     [made] = await jobs.enqueue(api_db, cell.tenant_a, "t.work", ["{}"], {"meta": META})
     assert (await jobs.get_job(api_db, cell.tenant_a, made.job_id)).meta == META
     [listed] = await jobs.list_jobs(api_db, cell.tenant_a, {})
@@ -70,6 +75,6 @@ async def test_every_reader_shows_the_meta_of_a_job_as_it_was_given(cell: Cell, 
 
 
 @pytest.mark.parametrize("meta", ["text", [1], {"text": "x" * 16_384}])
-async def test_meta_is_a_json_object_of_at_most_16_kib(cell: Cell, api_db: Database, meta: Any) -> None:
+async def test_meta_is_an_object_of_at_most_16_kib(cell: Cell, api_db: Database, meta: Any) -> None:
     with pytest.raises(BadInput, match="meta is a JSON object of at most 16384 bytes"):
         await jobs.enqueue(api_db, cell.tenant_a, "t.work", ["{}"], {"meta": meta})
