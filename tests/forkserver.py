@@ -106,7 +106,9 @@ class ForkServer:
     def starts(self, command: list[str], environment: Mapping[str, str]) -> bool:
         """Whether a process that it forks equals one that is started with this command."""
         is_ours = command[1:3] == ["-m", "leasehold"] or command[1].endswith(".py")
-        return command[0] == sys.executable and is_ours and _kept(environment) == self._environment
+        if command[0] != sys.executable or not is_ours or _brings_our_modules(environment):
+            return False
+        return _kept(environment) == self._environment
 
     def start(self, command: list[str], environment: Mapping[str, str], cwd: str, files: list[int]) -> Forked:
         """``files``: its standard input, output and errors."""
@@ -205,6 +207,11 @@ def _become(request: dict[str, Any], files: list[int]) -> None:
 
 def _folders(environment: Mapping[str, str]) -> list[str]:
     return [name for name in environment.get("PYTHONPATH", "").split(os.pathsep) if name]
+
+
+def _brings_our_modules(environment: Mapping[str, str]) -> bool:
+    """A release of its own, say: what has been imported already is of another."""
+    return any(Path(folder, name).is_dir() for folder in _folders(environment) for name in _MODULES)
 
 
 def _change_path(before: list[str], after: list[str]) -> None:
