@@ -1,6 +1,9 @@
-"""``python -m tests.packs.audits.score --seed 7 --size 1``: precision and recall on a site with planted faults.
+"""Precision and recall on a site with planted faults.
 
-The site is served by TLS under names of its own, which lead to loopback; `http://` is another server.
+``python -m tests.packs.audits.score --seed 7 --size 1`` prints them for each kind.
+
+The site is served by TLS under names of its own, which lead to loopback.
+Addresses with `http://` lead to another server.
 """
 
 import argparse
@@ -45,7 +48,8 @@ async def main(seed: int, size: int, *, shows_places: bool) -> None:
             await create_queue(operator, QUEUE)
         began = time.monotonic()
         issues = await audit(cell, site)
-    print(f"seed {seed}, size {size}: {len(site.truth)} addresses in {time.monotonic() - began:.0f} s")
+    seconds = time.monotonic() - began
+    print(f"seed {seed}, size {size}: {len(site.truth)} addresses in {seconds:.0f} s")
     found = kinds_found(site.truth, issues)
     show(score(site.truth, found))
     if shows_places:

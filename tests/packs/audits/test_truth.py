@@ -6,7 +6,8 @@ PAGE = "https://www.example.test/page"
 
 
 def test_a_finding_where_its_kind_is_planted_is_that_kind() -> None:
-    assert kinds_found({PAGE: {"canonical_in_body"}}, [("meta_in_body", PAGE)]) == {("canonical_in_body", PAGE)}
+    found = kinds_found({PAGE: {"canonical_in_body"}}, [("meta_in_body", PAGE)])
+    assert found == {("canonical_in_body", PAGE)}
 
 
 def test_a_finding_where_nothing_is_planted_is_one_too_many_of_its_own_name() -> None:

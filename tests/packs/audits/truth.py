@@ -13,7 +13,10 @@ CHECK_OF: dict[str, str | None] = {
 }
 
 
-def kinds_found(truth: Mapping[str, Collection[str]], issues: Iterable[tuple[str, str]]) -> set[tuple[str, str]]:
+Truth = Mapping[str, Collection[str]]  # kinds of planted faults by address
+
+
+def kinds_found(truth: Truth, issues: Iterable[tuple[str, str]]) -> set[tuple[str, str]]:
     """Findings (check and address) as kinds: those planted there that the check looks for.
 
     Where none of them is planted, the finding is one too many of the kind of its name.
