@@ -82,10 +82,10 @@ async def test_what_a_board_says_of_a_posting_stays_a_text(
         first = await tracker.run(source)
         board.change(1, title=f"other {EVIL}"[:290], text=f"other {EVIL}\n{EVIL} " * 3)
         run = await tracker.run(source)
-        assert (first["state"], run["state"]) == ("succeeded", "succeeded")
+        assert (first.state, run.state) == ("succeeded", "succeeded")
         found, _ = await tracker.find()
-    paths = ["/postings", "/postings/sources", f"/postings/sources/{source}", f"/postings/runs/{run['run_id']}"]
-    paths += [f"/postings/{one['posting_id']}" for one in found]
+    paths = ["/postings", "/postings/sources", f"/postings/sources/{source}", f"/postings/runs/{run.run_id}"]
+    paths += [f"/postings/{one.posting_id}" for one in found]
     paths += [f"/postings?q={httpx.QueryParams({'q': EVIL})['q']}"]
     pages = []
     for path in paths:
