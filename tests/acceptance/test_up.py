@@ -130,8 +130,10 @@ def test_ctrl_c_stops_everything_too(home: Path) -> None:
 
 def test_a_closed_terminal_stops_everything_too(home: Path) -> None:
     keyboard, terminal = os.openpty()
-    # A session leader whose terminal it is: it hears of its end, as a shell's command does.
-    take = "import fcntl, os, sys, termios; os.setsid(); fcntl.ioctl(2, termios.TIOCSCTTY, 0);"
+    # A session leader whose terminal it is: it hears of its end, as a shell's command does, also
+    # where the tests themselves run under nohup.
+    take = "import fcntl, os, signal, sys, termios; signal.signal(signal.SIGHUP, signal.SIG_DFL);"
+    take += "os.setsid(); fcntl.ioctl(2, termios.TIOCSCTTY, 0);"
     run = f"{take} os.execv(sys.executable, [sys.executable, '-m', 'leasehold', 'up', '--json'])"
     up = subprocess.Popen(
         [sys.executable, "-c", run], stdin=terminal, stdout=subprocess.PIPE, stderr=terminal, env=environment(at(home))
