@@ -1,7 +1,6 @@
 """Slots, queues with limits, kinds that nobody knows."""
 
 import asyncio
-import sys
 import time
 from dataclasses import replace
 from itertools import accumulate
@@ -226,6 +225,4 @@ async def test_a_new_worker_begins_its_upkeep_in_the_first_lull(
 
     async with running(cell, app, replace(SLOW_POLL, slots=2)):
         await eventually(upkeep_began, what="upkeep")
-    # From Python 3.12 on attempts start as they are claimed, and the lull comes a little earlier.
-    first = waiting - 1 if sys.version_info < (3, 12) else waiting // 2
-    assert started.index("upkeep") >= first, "the last may still be on its way"
+    assert started.index("upkeep") >= waiting - 1, "the last may still be on its way"

@@ -82,7 +82,7 @@ class Poller:
         lost: Callable[[UUID, str], None],
         exchanged: Callable[[], None],
     ) -> None:
-        self.lull = asyncio.Event()  # a claim has found less than it requested
+        self.lull = asyncio.Event()  # for the first time, no more work is known
         self.stopping = asyncio.Event()
         self._db = db
         self._settings = settings
@@ -154,7 +154,8 @@ class Poller:
                 if more:
                     await asyncio.sleep(0)  # handlers that never wait end now: the next exchange reports them
                 else:
-                    self.lull.set()
+                    if not self._exchanges:  # one under way may hold all the room, and find plenty
+                        self.lull.set()
                     was_woken = await wait_for(wake, self._poll_seconds())
 
     def _poll_seconds(self) -> float:
