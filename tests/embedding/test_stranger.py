@@ -121,14 +121,16 @@ def run(*command: str, cwd: Path, env: dict[str, str] | None = None) -> Said:
 
 @pytest.fixture(scope="module")
 def venv(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The wheel in a venv; what it and the stranger need comes from here, so that no network is needed."""
+    """Both wheels in a venv; what they and the stranger need comes from here, without a network."""
     folder = tmp_path_factory.mktemp("venv")
     pip = (sys.executable, "-m", "pip", "--disable-pip-version-check", "-q")
-    run(*pip, "wheel", "--no-deps", "--wheel-dir", str(folder), str(ROOT), cwd=folder)
-    [wheel] = folder.glob("*.whl")
+    sources = (str(ROOT), str(ROOT / "packs"))
+    run(*pip, "wheel", "--no-deps", "--wheel-dir", str(folder), *sources, cwd=folder)
+    wheels = [str(wheel) for wheel in folder.glob("*.whl")]
     run(sys.executable, "-m", "venv", "--without-pip", "venv", cwd=folder)
     python = folder / "venv" / "bin" / "python"
-    run(*pip, "--python", str(python), "install", "--no-deps", "--no-index", str(wheel), cwd=folder)
+    install = ("install", "--no-deps", "--no-index", *wheels)
+    run(*pip, "--python", str(python), *install, cwd=folder)
     [packages] = (folder / "venv" / "lib").glob("python*/site-packages")
     # A line of a .pth file is a folder for the path; the .pth files in that folder (our editable
     # self) are not read.

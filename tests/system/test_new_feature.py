@@ -176,6 +176,7 @@ async def notes(tenant: Tenant = None, json: Json = False) -> None:
     else:
         print_table(["job", "note"], [(one.job_id, one.text) for one in found])
 ''',
+    "tests/features/notes/test_commands.py": '"""Notes on the command line."""\n',
     "tests/features/notes/test_routes.py": '"""Notes by HTTP."""\n',
     "docs/howto/notes.md": "# Note something about a job\n",
 }
