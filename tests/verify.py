@@ -112,8 +112,11 @@ def run_tests(found: Binaries) -> None:
 
 
 def run_long_tests() -> None:
-    said = run([sys.executable, "-m", "tests.run", "--long"])
-    print("\n".join(said.splitlines()[-60:]))  # the slowest of them, and the time of each folder
+    """What they print is seen as it comes: failures, the slowest, and the time of each folder."""
+    command = [sys.executable, "-m", "tests.run", "--long"]
+    code = subprocess.run(command, cwd=ROOT, env=environment({})).returncode
+    if code != 0:
+        raise RuntimeError(f"exit code {code}")
 
 
 # -- Python ---------------------------------------------------------------------------------------
