@@ -22,7 +22,7 @@ from leasehold.errors import LeaseholdError, NotFound, Unreachable
 from leasehold.http.problems import Problem
 from leasehold.http.responses import read_json
 from leasehold.http.stream_subjects import JOB, Stateful, Subject, has_ended
-from leasehold.http.subscription import Follower, Poller
+from leasehold.http.subscription import ChangePoller, Follower
 from leasehold.job import Event, Job
 from leasehold.settings import Settings
 
@@ -64,7 +64,7 @@ class _Followed:
         return head.seq > self.head or (head.ended and not self.ended)
 
 
-class Hub(Poller):
+class Hub(ChangePoller):
     def __init__(self, db: Database, settings: Settings) -> None:
         super().__init__(db, lambda: self.listens)
         self._most = settings.streams_per_tenant

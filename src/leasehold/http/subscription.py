@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from contextlib import suppress
 from types import TracebackType
@@ -44,7 +45,7 @@ class Follower(Generic[T]):
         self._waiting.put_nowait(None)
 
 
-class Poller:
+class ChangePoller(ABC):
     """Looks at the database while anybody follows: when there is news, and each second.
 
     News may be lost, and what others do to a job (cancel it, retry it) is not news: hence each second.
@@ -77,13 +78,13 @@ class Poller:
     def heard(self) -> None:
         self._news.set()
 
+    @abstractmethod
     def close(self) -> None:
         """Let go of every follower: the server stops, and they come back to another."""
-        raise NotImplementedError
 
+    @abstractmethod
     async def _look(self) -> None:
-        """Tell the followers what is new."""
-        raise NotImplementedError
+        """Give the followers what is new."""
 
     async def _watch(self) -> None:
         while True:

@@ -16,7 +16,7 @@ from leasehold.database.database import Database
 from leasehold.engine import progress
 from leasehold.engine.progress import Fact
 from leasehold.http.services import Services
-from leasehold.http.subscription import Follower, Poller
+from leasehold.http.subscription import ChangePoller, Follower
 
 #: A snapshot: the oldest transaction under way, the next one to come, and those under way in between.
 _SNAPSHOT = re.compile(r"([0-9]{1,19}):([0-9]{1,19}):([0-9]{1,19}(,[0-9]{1,19})*)?", re.ASCII)
@@ -40,7 +40,7 @@ async def open_feed(services: Services) -> AsyncIterator["Feed"]:
         yield feed
 
 
-class Feed(Poller):
+class Feed(ChangePoller):
     """What is new for whole tenants."""
 
     def __init__(self, db: Database, listens: Callable[[], bool]) -> None:
